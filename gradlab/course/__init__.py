@@ -1,0 +1,1 @@
+"""From lesson sources to notebooks, and the learner's workbook."""

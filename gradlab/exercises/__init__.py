@@ -1,0 +1,1 @@
+"""Exercises: what they are, how they are probed, judged and shown."""

@@ -1,0 +1,1 @@
+"""Tools for looking at gradients in any TensorFlow program."""
