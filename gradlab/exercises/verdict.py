@@ -1,0 +1,323 @@
+"""Evidence against evidence: pure functions from what two answers did to a verdict."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from gradlab.exercises.evidence import UNCHANGED, Call, Evidence, Leaf, Leaves, array_text
+from gradlab.exercises.exercise import Exercise, Tolerance
+from gradlab.exercises.texts import look_up, say
+
+Outcome = Literal["correct", "wrong", "not attempted", "error"]
+MOST_REASONS = 3
+
+
+@dataclass(frozen=True)
+class Message:
+    """A sentence that has no language yet: its key, its fields, and a text of its own where the key isn't common."""
+
+    key: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    text: str | None = None
+
+    def __str__(self) -> str:
+        return say(self.key, **self.fields) if self.text is None else str(look_up(self.key, self.text))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of an answer.
+
+    ``parts`` says for each part of the evidence whether it passed; ``misconceptions`` names the known mistakes that
+    it shows; ``reasons`` are what the learner is told; ``example`` is the smallest counterexample, if one was found;
+    ``points`` of ``total`` are the partial credit.
+    """
+
+    exercise: str
+    outcome: Outcome
+    parts: Mapping[str, bool] = field(default_factory=dict)
+    misconceptions: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
+    example: Message | None = None
+    points: float = 0.0
+    total: float = 0.0
+
+    @property
+    def message(self) -> str:
+        """The reasons as one text, in the chosen language."""
+        return " ".join(str(reason) for reason in self.reasons)
+
+    def as_data(self) -> dict[str, Any]:
+        """The verdict as plain data for a file or a program; it holds no expected value."""
+        return {
+            "exercise": self.exercise,
+            "outcome": self.outcome,
+            "parts": dict(self.parts),
+            "misconceptions": list(self.misconceptions),
+            "points": self.points,
+            "total": self.total,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A known wrong answer's evidence: the misconception's name, its sentence, and what it did."""
+
+    name: str
+    message: str
+    evidence: Evidence
+
+
+def judge(exercise: Exercise, learner: Evidence, reference: Evidence, rivals: Iterable[Rival] = ()) -> Verdict:
+    """Compare a learner's evidence with the reference's, both from the same seed.
+
+    ``rivals`` is read only if a part differs, so it may be a generator that does the work then.
+    """
+    if learner.end in ("not attempted", "stand-in", "raised"):
+        return _without_evidence(exercise, learner, reference)
+    if learner.end == "unusable":
+        return _unusable(exercise, learner, reference)
+    found = {
+        part: _compare_part(part, learner.parts.get(part), leaves, exercise.tolerance_of(part))
+        for part, leaves in reference.parts.items()
+    }
+    passed = {part: reason is None for part, reason in found.items()}
+    scored = [part for part in passed if part != UNCHANGED]
+    total = float(sum(exercise.weight_of(part) for part in scored))
+    points = float(sum(exercise.weight_of(part) for part in scored if passed[part]))
+    if all(passed.values()):
+        told = Message(f"{exercise.name}.explanation", text=exercise.explanation)
+        return Verdict(exercise.name, "correct", passed, (), (told,), None, points, total)
+    failing = [part for part, right in passed.items() if not right]
+    named = _name_rivals(exercise, learner, reference, failing, rivals)
+    reasons = [Message(f"{exercise.name}.misconceptions.{rival.name}", text=rival.message) for rival in named] or [
+        reason for reason in found.values() if reason is not None
+    ][:MOST_REASONS]
+    if named and found.get(UNCHANGED) is not None and not any(_explains(r, learner, UNCHANGED) for r in named):
+        reasons.append(found[UNCHANGED])  # type: ignore[arg-type]
+    return Verdict(
+        exercise=exercise.name,
+        outcome="wrong",
+        parts=passed,
+        misconceptions=tuple(rival.name for rival in named),
+        reasons=tuple(reasons),
+        example=_example(exercise, learner, reference, failing),
+        points=points if passed.get(UNCHANGED, True) else 0.0,
+        total=total,
+    )
+
+
+def _without_evidence(exercise: Exercise, learner: Evidence, reference: Evidence) -> Verdict:
+    name, trouble = exercise.name, learner.trouble
+    parts = {part: False for part in reference.parts}
+    if learner.end == "not attempted":
+        return Verdict(name, "not attempted", parts, reasons=(Message("blank", {"name": name}),))
+    if learner.end == "stand-in" or trouble is None:
+        return Verdict(name, "wrong", parts, reasons=(Message("stand_in_inside", {"name": name}),))
+    fields = {"kind": trouble.kind, "text": trouble.text, "line": trouble.line, "code": trouble.code}
+    key = "raised_silent" if not trouble.text else "raised" if trouble.line is None else "raised_at"
+    return Verdict(name, "error", parts, reasons=(Message(key, fields),))
+
+
+def _unusable(exercise: Exercise, learner: Evidence, reference: Evidence) -> Verdict:
+    """The probe could not go on with what the answer returned: say how its calls differ from the reference's."""
+    reason = Message("unusable", {"name": exercise.name, "text": learner.trouble.text if learner.trouble else ""})
+    for mine, expected in zip(learner.calls, reference.calls, strict=False):
+        found = _compare_part(exercise.name, mine.result, expected.result, Tolerance(rtol=np.inf, atol=np.inf))
+        if found is not None:
+            reason = found
+    return Verdict(exercise.name, "wrong", {part: False for part in reference.parts}, reasons=(reason,))
+
+
+def same(theirs: Leaves, expected: Leaves, tolerance: Tolerance) -> bool:
+    """Whether two parts of evidence are the same within a tolerance."""
+    return _compare_part("", theirs, expected, tolerance) is None
+
+
+def _compare_part(part: str, theirs: Leaves | None, expected: Leaves, tolerance: Tolerance) -> Message | None:
+    """The first thing that differs in a part, as a message; None if nothing does."""
+    if theirs is None:
+        return Message("missing", {"part": part})
+    theirs = _align(theirs, expected)
+    if theirs.keys() != expected.keys():
+        if set(theirs) == {""} and theirs[""].kind in ("none", "refused", "exception"):
+            return _compare_kinds(part, theirs[""], Leaf("array"))
+        return Message("structure", {"part": part, "theirs": len(theirs), "expected": len(expected)})
+    for path, leaf in expected.items():
+        reason = compare(f"{part}[{path}]" if path else part, theirs[path], leaf, tolerance)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _align(theirs: Leaves, expected: Leaves) -> Leaves:
+    """Read a list of equal arrays as one array, or one array as a list of its rows, where the reference has it so."""
+    if set(expected) == {""} and len(theirs) > 1 and expected[""].kind == "array":
+        rows = [theirs.get(str(i)) for i in range(len(theirs))]
+        arrays = [row.array for row in rows if row is not None and row.array is not None]
+        if len(arrays) == len(theirs) and len({a.shape for a in arrays}) == 1:
+            return {"": Leaf("array", np.stack(arrays))}
+    if set(theirs) == {""} and len(expected) > 1 and set(expected) == {str(i) for i in range(len(expected))}:
+        array = theirs[""].array
+        if array is not None and array.ndim and len(array) == len(expected):
+            return {str(i): Leaf("array", np.asarray(row)) for i, row in enumerate(array)}
+    return theirs
+
+
+def compare(part: str, theirs: Leaf, expected: Leaf, tolerance: Tolerance) -> Message | None:
+    """How a leaf differs from the expected one: kind, then shape, type, finiteness, and values last."""
+    if theirs.kind != expected.kind or theirs.array is None or expected.array is None:
+        return _compare_kinds(part, theirs, expected)
+    mine, right = theirs.array, expected.array
+    if mine.shape != right.shape:
+        return _shape_message(part, mine.shape, right.shape)
+    if _number_class(mine) != _number_class(right):
+        return Message("dtype", {"part": part, "theirs": mine.dtype.name, "expected": right.dtype.name})
+    if _number_class(right) == "bool":
+        return None if np.array_equal(mine, right) else Message("differs", {"part": part})
+    return _compare_numbers(part, _wide(mine), _wide(right), tolerance)
+
+
+def _compare_kinds(part: str, theirs: Leaf, expected: Leaf) -> Message | None:
+    if part == UNCHANGED:
+        return None if theirs.text == expected.text else Message("inputs_changed", {"names": theirs.text})
+    if theirs.kind == expected.kind and theirs.kind != "array":
+        if theirs.text == expected.text:
+            return None
+        return Message("text", {"part": part, "theirs": theirs.text[:80], "expected": expected.text[:80]})
+    if theirs.kind == "none":
+        return Message("none" if expected.kind == "array" else "none_plain", {"part": part})
+    if theirs.kind == "refused":
+        return Message("refused", {"part": part, "theirs": theirs.text})
+    if theirs.kind == "exception":
+        return Message("exception", {"part": part, "theirs": theirs.text})
+    return Message("kind", {"part": part, "theirs": _kind_text(theirs), "expected": _kind_text(expected)})
+
+
+def _kind_text(leaf: Leaf) -> str:
+    return repr(leaf.text[:80]) if leaf.kind == "text" else leaf.text if leaf.kind != "array" else "array"
+
+
+def _shape_message(part: str, theirs: tuple[int, ...], expected: tuple[int, ...]) -> Message:
+    fields = {"part": part, "theirs": theirs, "expected": expected}
+    if {len(theirs), len(expected)} == {1, 2} and np.prod(theirs) == np.prod(expected) and 1 in (*theirs, *expected):
+        return Message("shape_column", fields)
+    square = len(theirs) == 2 and theirs[0] == theirs[1] and theirs[0] > 1
+    if square and expected in ((theirs[0],), (theirs[0], 1)):
+        return Message("shape_square", fields)
+    return Message("shape", fields)
+
+
+def _number_class(array: np.ndarray) -> str:
+    return {"b": "bool", "c": "complex"}.get(array.dtype.kind, "real")
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def _compare_numbers(part: str, mine: np.ndarray, right: np.ndarray, tolerance: Tolerance) -> Message | None:
+    mine_finite, right_finite = np.isfinite(mine), np.isfinite(right)
+    bad = right_finite & ~mine_finite
+    if bad.any():
+        return Message("nan", {"part": part, "count": int(bad.sum()), "total": bad.size})
+    good = ~right_finite & mine_finite
+    if good.any():
+        return Message("finite", {"part": part, "count": int(good.sum()), "total": good.size})
+    odd = ~right_finite
+    if not np.array_equal(mine[odd], right[odd], equal_nan=True):
+        return Message("differs", {"part": part})
+    a, b = mine[right_finite], right[right_finite]
+    if np.all(np.abs(a - b) <= tolerance.atol + tolerance.rtol * np.abs(b)):
+        return None
+    return _factor_message(part, a, b)
+
+
+def _factor_message(part: str, mine: np.ndarray, right: np.ndarray) -> Message:
+    """Say so when all values are off by one factor: the usual trace of a sum for a mean, a lost half, a sign."""
+    plain = Message("differs", {"part": part})
+    if mine.dtype.kind == "c" or not right.size:
+        return plain
+    counted = np.abs(right) > 1e-3 * np.abs(right).max(initial=0.0)
+    if not counted.any() or np.any(np.abs(mine[~counted]) > 1e-2 * np.abs(mine).max(initial=0.0)):
+        return plain
+    ratios = mine[counted] / right[counted]
+    ratio = float(np.median(ratios))
+    if counted.sum() < 2 or np.any(np.abs(ratios - ratio) > 1e-3 * abs(ratio)) or abs(ratio - 1) < 5e-3 or ratio == 0:
+        return plain
+    if abs(ratio + 1) < 5e-3:
+        return Message("differs_sign", {"part": part})
+    return Message("differs_by", {"part": part, "ratio": f"{ratio:.3g}"})
+
+
+def _name_rivals(
+    exercise: Exercise, learner: Evidence, reference: Evidence, failing: list[str], rivals: Iterable[Rival]
+) -> list[Rival]:
+    """The known mistakes that the failing parts show: one that explains most of them first, then what is left."""
+    explained: list[tuple[Rival, set[str]]] = []
+    for rival in rivals:
+        if rival.evidence.end != "finished":
+            continue
+        parts = {
+            part
+            for part in failing
+            if _explains(rival, learner, part, exercise.tolerance_of(part))
+            and not _explains(rival, reference, part, exercise.tolerance_of(part))
+        }
+        if parts:
+            explained.append((rival, parts))
+    named, left = [], set(failing)
+    for rival, parts in sorted(explained, key=lambda pair: -len(pair[1])):
+        if parts & left:
+            named.append(rival)
+            left -= parts
+    return named
+
+
+def _explains(rival: Rival, evidence: Evidence, part: str, tolerance: Tolerance = Tolerance()) -> bool:
+    theirs, mistake = evidence.parts.get(part), rival.evidence.parts.get(part)
+    return theirs is not None and mistake is not None and same(theirs, mistake, tolerance)
+
+
+def _example(exercise: Exercise, learner: Evidence, reference: Evidence, failing: list[str]) -> Message | None:
+    """The call with the fewest numbers in its inputs whose results differ; else the smallest part that differs."""
+    tolerance = Tolerance(
+        max(exercise.tolerance_of(part).rtol for part in reference.parts),
+        max(exercise.tolerance_of(part).atol for part in reference.parts),
+    )
+    if exercise.examples:
+        pairs: list[tuple[Call, Call]] = [
+            (mine, right)
+            for mine, right in zip(learner.calls, reference.calls, strict=False)
+            if mine.inputs == right.inputs and not same(mine.result, right.result, tolerance)
+        ]
+        if pairs:
+            mine, right = min(pairs, key=lambda pair: pair[0].size)
+            theirs, expected = _pair_text(mine.result, right.result)
+            return Message("counterexample", {"inputs": mine.inputs, "theirs": theirs, "expected": expected})
+    shown = [part for part in failing if part != UNCHANGED and part in learner.parts]
+    if not shown:
+        return None
+    part = min(shown, key=lambda name: sum(x.array.size for x in reference.parts[name].values() if x.array is not None))
+    theirs, expected = _pair_text(learner.parts[part], reference.parts[part])
+    return Message("counterexample_part", {"part": part, "theirs": theirs, "expected": expected})
+
+
+def _pair_text(theirs: Leaves, expected: Leaves) -> tuple[str, str]:
+    """Both results as short texts; of large arrays of one shape, the element that differs most."""
+    theirs = _align(theirs, expected)
+    if set(theirs) == set(expected) == {""}:
+        mine, right = theirs[""].array, expected[""].array
+        if mine is not None and right is not None and mine.shape == right.shape and mine.size > 12:
+            gap = np.nan_to_num(np.abs(_wide(mine) - _wide(right)), nan=np.inf)
+            at = tuple(int(i) for i in np.unravel_index(int(np.argmax(gap)), mine.shape))
+            return f"{mine[at]:.5g} at {list(at)}", f"{right[at]:.5g}"
+    return _leaves_text(theirs), _leaves_text(expected)
+
+
+def _leaves_text(leaves: Leaves) -> str:
+    texts = [array_text(leaf.array) if leaf.array is not None else leaf.text for leaf in leaves.values()]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
