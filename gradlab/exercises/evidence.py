@@ -381,9 +381,9 @@ def _elements(value: Any) -> int:
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Seed every global generator; put Python's and NumPy's back afterwards (TensorFlow's can't be read)."""
-    python_state, numpy_state = random.getstate(), np.random.get_state()
+    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
-    np.random.seed(seed % 2**32)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
     if "tensorflow" in sys.modules:
         import tensorflow as tf
 
@@ -392,7 +392,7 @@ def _seeded(seed: int) -> Iterator[None]:
         yield
     finally:
         random.setstate(python_state)
-        np.random.set_state(numpy_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
 
 
 @contextmanager

@@ -48,9 +48,10 @@ def stand_in(answer: Callable[..., Any]) -> Any:
         return StandIn(answer)
     name = answer.__name__
 
-    def __new__(cls: type, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         _refuse_while_graded(name)
-        return answer.__new__(cls) if answer.__new__ is object.__new__ else answer.__new__(cls, *args, **kwargs)
+        make: Any = answer.__new__
+        return make(cls) if make is object.__new__ else make(cls, *args, **kwargs)
 
     printed = type("StandInType", (type(answer),), {"__repr__": lambda cls: say("stand_in_repr", name=name)})
     body = {"__new__": __new__, "__module__": answer.__module__, "__doc__": answer.__doc__, MARK: name}

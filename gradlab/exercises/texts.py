@@ -31,8 +31,8 @@ ENGLISH = {
     "differs_sign": "{part}: the values have the opposite sign.",
     "shape": "{part}: the shape is {theirs}, expected {expected}.",
     "shape_column": (
-        "{part}: the shape is {theirs}, expected {expected}. The numbers are as many, but one is a column and the other "
-        "is flat; subtracting one from the other makes a square. Reshape at the place where they meet."
+        "{part}: the shape is {theirs}, expected {expected}. The numbers are as many, but one is a column and "
+        "the other is flat; subtracting one from the other makes a square. Reshape at the place where they meet."
     ),
     "shape_square": (
         "{part}: the shape is {theirs}, expected {expected}. A column (n, 1) met a flat (n,), and broadcasting made "
@@ -95,7 +95,9 @@ ENGLISH = {
     "hints": "Hints",
     "level": "Level",
     "progress_title": "{done} of {total} exercises correct",
-    "progress_unkept": "Progress is kept only while this kernel runs: this folder is no workbook (gradlab lab makes one).",
+    "progress_unkept": (
+        "Progress is kept only while this kernel runs: this folder is no workbook (gradlab lab makes one)."
+    ),
     "progress_failed": "Your progress could not be written ({reason}). The verdict above holds all the same.",
 }
 

@@ -12,6 +12,7 @@ from gradlab.exercises.texts import look_up, say
 
 Outcome = Literal["correct", "wrong", "not attempted", "error"]
 MOST_REASONS = 3
+EXACT = Tolerance()
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,8 @@ def judge(exercise: Exercise, learner: Evidence, reference: Evidence, rivals: It
         return Verdict(exercise.name, "correct", passed, (), (told,), None, points, total)
     failing = [part for part, right in passed.items() if not right]
     named = _name_rivals(exercise, learner, reference, failing, rivals)
-    reasons = [Message(f"{exercise.name}.misconceptions.{rival.name}", text=rival.message) for rival in named] or [
-        reason for reason in found.values() if reason is not None
-    ][:MOST_REASONS]
+    reasons = [Message(f"{exercise.name}.misconceptions.{rival.name}", text=rival.message) for rival in named]
+    reasons = reasons or _fold(_one_factor(found, learner, reference))[:MOST_REASONS]
     if named and found.get(UNCHANGED) is not None and not any(_explains(r, learner, UNCHANGED) for r in named):
         reasons.append(found[UNCHANGED])  # type: ignore[arg-type]
     return Verdict(
@@ -112,7 +112,7 @@ def judge(exercise: Exercise, learner: Evidence, reference: Evidence, rivals: It
 
 def _without_evidence(exercise: Exercise, learner: Evidence, reference: Evidence) -> Verdict:
     name, trouble = exercise.name, learner.trouble
-    parts = {part: False for part in reference.parts}
+    parts = dict.fromkeys(reference.parts, False)
     if learner.end == "not attempted":
         return Verdict(name, "not attempted", parts, reasons=(Message("blank", {"name": name}),))
     if learner.end == "stand-in" or trouble is None:
@@ -129,7 +129,7 @@ def _unusable(exercise: Exercise, learner: Evidence, reference: Evidence) -> Ver
         found = _compare_part(exercise.name, mine.result, expected.result, Tolerance(rtol=np.inf, atol=np.inf))
         if found is not None:
             reason = found
-    return Verdict(exercise.name, "wrong", {part: False for part in reference.parts}, reasons=(reason,))
+    return Verdict(exercise.name, "wrong", dict.fromkeys(reference.parts, False), reasons=(reason,))
 
 
 def same(theirs: Leaves, expected: Leaves, tolerance: Tolerance) -> bool:
@@ -253,6 +253,40 @@ def _factor_message(part: str, mine: np.ndarray, right: np.ndarray) -> Message:
     return Message("differs_by", {"part": part, "ratio": f"{ratio:.3g}"})
 
 
+def _one_factor(found: Mapping[str, Message | None], learner: Evidence, reference: Evidence) -> list[Message]:
+    """The reasons, with those parts taken together whose numbers are all off by one and the same factor."""
+    loose = [part for part, reason in found.items() if reason is not None and reason.key.startswith("differs")]
+    pairs = [
+        (learner.parts[part][path].array, leaf.array)
+        for part in loose
+        for path, leaf in reference.parts[part].items()
+        if path in learner.parts[part]
+    ]
+    reasons = {part: reason for part, reason in found.items() if reason is not None}
+    if len(loose) > 1 and all(a is not None and b is not None and a.shape == b.shape for a, b in pairs):
+        mine = np.concatenate([_wide(a).ravel() for a, _ in pairs if a is not None])
+        right = np.concatenate([_wide(b).ravel() for _, b in pairs if b is not None])
+        common = _factor_message(", ".join(loose), mine, right)
+        if common.key != "differs":
+            reasons = {loose[0]: common, **{part: r for part, r in reasons.items() if part not in loose}}
+    return list(reasons.values())
+
+
+def _fold(reasons: list[Message]) -> list[Message]:
+    """Messages that differ only in the part they speak of, as one that names all the parts."""
+    groups: dict[tuple[str, str], list[Message]] = {}
+    for reason in reasons:
+        rest = {name: value for name, value in reason.fields.items() if name != "part"}
+        groups.setdefault((reason.key, repr(rest)), []).append(reason)
+    return [
+        first
+        if len(group) == 1 or "part" not in first.fields
+        else Message(first.key, {**first.fields, "part": ", ".join(reason.fields["part"] for reason in group)})
+        for group in groups.values()
+        for first in group[:1]
+    ]
+
+
 def _name_rivals(
     exercise: Exercise, learner: Evidence, reference: Evidence, failing: list[str], rivals: Iterable[Rival]
 ) -> list[Rival]:
@@ -277,7 +311,7 @@ def _name_rivals(
     return named
 
 
-def _explains(rival: Rival, evidence: Evidence, part: str, tolerance: Tolerance = Tolerance()) -> bool:
+def _explains(rival: Rival, evidence: Evidence, part: str, tolerance: Tolerance = EXACT) -> bool:
     theirs, mistake = evidence.parts.get(part), rival.evidence.parts.get(part)
     return theirs is not None and mistake is not None and same(theirs, mistake, tolerance)
 
