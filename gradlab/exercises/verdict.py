@@ -290,8 +290,12 @@ def _fold(reasons: list[Message]) -> list[Message]:
 def _name_rivals(
     exercise: Exercise, learner: Evidence, reference: Evidence, failing: list[str], rivals: Iterable[Rival]
 ) -> list[Rival]:
-    """The known mistakes that the failing parts show: one that explains most of them first, then what is left."""
-    explained: list[tuple[Rival, set[str]]] = []
+    """The known mistakes that the failing parts show.
+
+    The one that explains most of them comes first (of several, the one that agrees with most parts), then what
+    explains the rest.
+    """
+    explained: list[tuple[Rival, set[str], int]] = []
     for rival in rivals:
         if rival.evidence.end != "finished":
             continue
@@ -302,9 +306,10 @@ def _name_rivals(
             and not _explains(rival, reference, part, exercise.tolerance_of(part))
         }
         if parts:
-            explained.append((rival, parts))
+            agreeing = sum(_explains(rival, learner, part, exercise.tolerance_of(part)) for part in reference.parts)
+            explained.append((rival, parts, agreeing))
     named, left = [], set(failing)
-    for rival, parts in sorted(explained, key=lambda pair: -len(pair[1])):
+    for rival, parts, _ in sorted(explained, key=lambda found: (-len(found[1]), -found[2])):
         if parts & left:
             named.append(rival)
             left -= parts
