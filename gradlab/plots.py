@@ -15,151 +15,91 @@ from __future__ import annotations
 
 import io
 import sys
-import textwrap
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
-from cycler import cycler
 from matplotlib import colors as mcolors
 from matplotlib import patheffects
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.offsetbox import AnnotationBbox, TextArea, VPacker
+from matplotlib.patches import FancyArrowPatch
 from matplotlib.text import Annotation, Text
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, Locator, NullFormatter, NullLocator
 
-PAPER = "#fbfaf7"
-INK = "#1f2933"
-MUTED = "#66707c"
-GRID = "#e4e2dc"
+from gradlab.look import (
+    BAD,
+    COLORS,
+    CSS_PIXELS_PER_INCH,
+    FONT,
+    FORWARD,
+    GOOD,
+    GRADIENT,
+    INK,
+    LEARNER,
+    LINES,
+    MARKERS,
+    MEASURED,
+    MUTED,
+    PAPER,
+    PIXELS_PER_INCH,
+    ROLE_LINES,
+    ROLES,
+    SMALL,
+    THEORY,
+    TITLE,
+    CourseFigure,
+    contrast,
+    look,
+)
 
-# Chosen by search: at least 3:1 against PAPER, and the pairs, INK and MUTED included, stay apart in normal vision and
-# under simulated protanopia, deuteranopia and tritanopia (Machado, Oliveira and Fernandes 2009). A test holds both.
-FORWARD = "#0a3f92"
-GRADIENT = "#f16003"
-GOOD = "#2fa36c"
-BAD = "#a42428"
-LEARNER = "#bf4dcb"
-MEASURED = INK
-THEORY = MUTED
+__all__ = [
+    "BAD",
+    "COLORS",
+    "FORWARD",
+    "GOOD",
+    "GRADIENT",
+    "INK",
+    "LEARNER",
+    "LINES",
+    "MARKERS",
+    "MEASURED",
+    "MUTED",
+    "PAPER",
+    "ROLES",
+    "THEORY",
+    "CourseFigure",
+    "Edge",
+    "Node",
+    "check_figure",
+    "color",
+    "figure",
+    "graph",
+    "heat",
+    "label_line",
+    "label_lines",
+    "line",
+    "log_ticks",
+    "mark",
+    "note",
+    "number",
+    "png",
+    "readable",
+    "save",
+    "show",
+    "title",
+]
 
-COLORS = [FORWARD, GRADIENT, GOOD, LEARNER, BAD, INK]
-MARKERS = ["o", "s", "^", "D", "v", "P"]
-LINES: list[Any] = ["-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1.2)), (0, (8, 2))]
-
-ROLES = {
-    "forward": FORWARD,
-    "gradient": GRADIENT,
-    "theory": THEORY,
-    "measured": MEASURED,
-    "bad": BAD,
-    "good": GOOD,
-    "learner": LEARNER,
-    "ink": INK,
-    "muted": MUTED,
-}
-_ROLE_LINES: dict[str, dict[str, Any]] = {
-    "forward": {"linestyle": "-", "marker": "o"},
-    "gradient": {"linestyle": LINES[1], "marker": "s"},
-    "theory": {"linestyle": (0, (4, 2)), "marker": "", "linewidth": 1.8},
-    "measured": {"linestyle": "-", "marker": "o"},
-    "bad": {"linestyle": LINES[3], "marker": "X"},
-    "good": {"linestyle": "-", "marker": "^"},
-    "learner": {"linestyle": LINES[2], "marker": "D"},
-}
-
-CSS_PIXELS_PER_INCH = 96
-PIXELS_PER_INCH = 192
-SMALLEST_FONT = 11.0
-MIN_ALT = 20
+SHORTEST_ALT = 20
 _WIDTHS = {"half": 5.0, "normal": 7.5, "wide": 10.0}
-_FONT, _TITLE_FONT = 12.0, 14.0
-
-_STYLE: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": _FONT,
-    "mathtext.fontset": "dejavusans",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.labelsize": _FONT,
-    "axes.titlesize": _TITLE_FONT,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 11.0,
-    "axes.labelpad": 6.0,
-    "axes.edgecolor": MUTED,
-    "axes.linewidth": 1.0,
-    "axes.facecolor": "none",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.formatter.use_mathtext": False,
-    "axes.formatter.useoffset": False,
-    "axes.unicode_minus": True,
-    "axes.xmargin": 0.03,
-    "axes.ymargin": 0.06,
-    "grid.color": GRID,
-    "grid.linewidth": 0.9,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.labelsize": SMALLEST_FONT,
-    "ytick.labelsize": SMALLEST_FONT,
-    "xtick.major.size": 4.0,
-    "ytick.major.size": 4.0,
-    "xtick.minor.visible": False,
-    "ytick.minor.visible": False,
-    "lines.linewidth": 2.4,
-    "lines.markersize": 6.5,
-    "lines.markeredgewidth": 0.0,
-    "lines.solid_capstyle": "round",
-    "patch.linewidth": 0.0,
-    "legend.frameon": False,
-    "legend.fontsize": SMALLEST_FONT,
-    "legend.title_fontsize": SMALLEST_FONT,
-    "figure.facecolor": "none",
-    "figure.edgecolor": "none",
-    "figure.titlesize": _TITLE_FONT,
-    "figure.titleweight": "bold",
-    "figure.constrained_layout.w_pad": 0.16,
-    "figure.constrained_layout.h_pad": 0.14,
-    "figure.constrained_layout.wspace": 0.05,
-    "figure.constrained_layout.hspace": 0.05,
-    "savefig.facecolor": "none",
-    "savefig.edgecolor": "none",
-    "image.cmap": "cividis",
-    "image.interpolation": "nearest",
-    "path.simplify": True,
-    "axes.prop_cycle": cycler(color=COLORS) + cycler(linestyle=LINES),
-}
-
-
-def _look() -> Any:
-    """Matplotlib's settings become the course's inside a ``with`` block, and only there."""
-    return matplotlib.rc_context(_STYLE)  # type: ignore[arg-type]
-
-
-class CourseFigure(Figure):
-    """A Matplotlib figure that knows its text alternative and what has to be settled once its layout is known.
-
-    ``alt`` is the text alternative, empty until :func:`show` or :func:`save` sets it.
-    """
-
-    alt: str = ""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.wrapped: list[tuple[Text, Axes | None, str]] = []
-        self.labels: list[tuple[Axes, Annotation]] = []
-        self.card: FancyBboxPatch | None = None
 
 
 def figure(
@@ -182,15 +122,15 @@ def figure(
     """
     if width not in _WIDTHS:
         raise ValueError(f"width is one of {', '.join(map(repr, _WIDTHS))}, not {width!r}")
-    inches = _WIDTHS[width]
     if height is None:
         height = rows * (3.6 if cols > 1 or width == "half" else 4.2) + 0.2
-    with _look():
-        fig = CourseFigure(figsize=(inches, height), dpi=CSS_PIXELS_PER_INCH, layout="constrained")
+    with look():
+        fig = CourseFigure(figsize=(_WIDTHS[width], height), dpi=CSS_PIXELS_PER_INCH, layout="constrained")
         FigureCanvasAgg(fig)
         axes = fig.subplots(rows, cols, **subplots_kw)
         for ax in fig.axes:
-            ax.tick_params(labelsize=SMALLEST_FONT, color=MUTED, labelcolor=INK)
+            # ticks are made when first drawn, with whatever settings hold then
+            ax.tick_params(labelsize=SMALL, color=MUTED, labelcolor=INK)
     return fig, axes
 
 
@@ -204,37 +144,26 @@ def color(name: str | int) -> str:
 def line(role: str | int, **changes: Any) -> dict[str, Any]:
     """Keyword arguments for ``ax.plot``: colour, line style and marker of a role or of a place in the palette.
 
-    Colour is never the only difference between two lines: ``ax.plot(x, y, **plots.line("theory"))``.
+    Colour is never the only difference between two lines: ``ax.plot(x, y, **plots.line("theory"))``. Where markers
+    would crowd a long line, ``plots.line("measured", marker="")``.
+
+    Raises:
+        ValueError: no such role.
     """
     if isinstance(role, int):
         style = {"linestyle": LINES[role % len(LINES)], "marker": MARKERS[role % len(MARKERS)]}
+    elif role in ROLE_LINES:
+        style = ROLE_LINES[role]
     else:
-        if role not in _ROLE_LINES:
-            raise ValueError(f"no such role: {role!r}; there are {', '.join(_ROLE_LINES)}")
-        style = dict(_ROLE_LINES[role])
+        raise ValueError(f"no such role: {role!r}; there are {', '.join(ROLE_LINES)}")
     return {"color": color(role), "linewidth": 2.4, "markersize": 6.5, "markeredgewidth": 0.0, **style, **changes}
 
 
 def readable(name: str | int) -> str:
     """The colour of ``name`` darkened towards INK until text in it has 4.5:1 against the paper (WCAG 2.2, 1.4.3)."""
-    wanted = np.array(mcolors.to_rgb(color(name)))
-    for share in np.linspace(0, 1, 21):
-        mixed = (1 - share) * wanted + share * np.array(mcolors.to_rgb(INK))
-        if contrast(mixed, PAPER) >= 4.5:
-            return mcolors.to_hex(mixed)
-    return INK
-
-
-def contrast(one: Any, other: Any) -> float:
-    """Contrast ratio of two colours, 1 to 21 (WCAG 2.2, definitions of contrast ratio and relative luminance)."""
-
-    def luminance(value: Any) -> float:
-        channels = np.array(mcolors.to_rgb(value))
-        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-        return float(linear @ [0.2126, 0.7152, 0.0722])
-
-    low, high = sorted([luminance(one), luminance(other)])
-    return (high + 0.05) / (low + 0.05)
+    wanted, ink = np.array(mcolors.to_rgb(color(name))), np.array(mcolors.to_rgb(INK))
+    mixtures = ((1 - share) * wanted + share * ink for share in np.linspace(0, 1, 21))
+    return next(mcolors.to_hex(mixed) for mixed in mixtures if contrast(mixed, PAPER) >= 4.5)
 
 
 def number(value: float | str, digits: int = 3) -> str:
@@ -242,36 +171,37 @@ def number(value: float | str, digits: int = 3) -> str:
     if isinstance(value, str):
         return value
     value = float(value)
-    if not np.isfinite(value):
-        return {True: "NaN"}.get(bool(np.isnan(value)), "∞" if value > 0 else "−∞")
-    if value == 0 or 1e-3 < abs(value) < 1e5:
-        return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}e{int(exponent)}"
+    if np.isnan(value):
+        return "NaN"
+    sign, size = "−" if value < 0 else "", abs(value)
+    if np.isinf(size):
+        return f"{sign}∞"
+    if size == 0 or 1e-3 < size < 1e5:
+        return sign + (f"{size:.{digits}g}" if size < 10**digits else f"{size:.0f}")
+    mantissa, exponent = f"{size:.{digits - 1}e}".split("e")
+    return f"{sign}{float(mantissa):g}e{int(exponent)}"
 
 
 def title(where: Axes | Figure, finding: str) -> Text:
     """Put the finding above axes (or, given a figure, above all its panels), left-aligned and wrapped to the width."""
-    fig: Figure | None
-    ax: Axes | None
-    with _look():
+    fig = where if isinstance(where, Figure) else where.get_figure(root=True)
+    with look():
         if isinstance(where, Figure):
-            text = where.suptitle(finding, x=0.02, ha="left", fontsize=_TITLE_FONT, fontweight="bold", color=INK)
-            fig, ax = where, None
+            text = where.suptitle(finding, x=0.02, ha="left", fontsize=TITLE, fontweight="bold", color=INK)
         else:
-            ax = where
-            fig = ax.get_figure(root=True)
-            panels = sum(1 for one in fig.axes if one.axison and not hasattr(one, "_colorbar")) if fig else 1
-            size = _TITLE_FONT if panels <= 1 else _FONT
-            text = ax.set_title(finding, loc="left", fontsize=size, fontweight="bold", color=INK)
+            alone = fig is None or sum(not _is_colorbar(ax) for ax in fig.axes) == 1
+            size = TITLE if alone else FONT
+            text = where.set_title(finding, loc="left", fontsize=size, fontweight="bold", color=INK)
     if isinstance(fig, CourseFigure):
-        fig.wrapped = [entry for entry in fig.wrapped if entry[0] is not text] + [(text, ax, finding)]
+        fig.add_title(text, None if isinstance(where, Figure) else where, finding)
     return text
 
 
-def log_ticks(ax: Axes, axis: str = "y", most: int = 9) -> None:
-    """Make an axis (``"x"``, ``"y"`` or ``"xy"``) logarithmic, with decades written as one types them: 1e-3."""
+def log_ticks(ax: Axes, axis: str = "y", most: int = 8) -> None:
+    """Make an axis (``"x"``, ``"y"`` or ``"xy"``) logarithmic, with decades written as one types them: 1e-3.
+
+    ``most`` is the largest number of ticks. Values of zero and below are left out, as they have no place there.
+    """
     for which in axis:
         if which == "x":
             ax.set_xscale("log", nonpositive="mask")
@@ -284,24 +214,27 @@ def log_ticks(ax: Axes, axis: str = "y", most: int = 9) -> None:
         one.set_minor_formatter(NullFormatter())
 
 
-class _Decades(FixedLocator):
-    """Powers of ten inside the view, every second or third of them where there are many."""
+class _Decades(Locator):
+    """Powers of ten inside the view; every second, third, fifth of them where there are many."""
 
     def __init__(self, most: int) -> None:
-        super().__init__([])
         self.most = most
 
     def __call__(self) -> list[float]:
-        """Positions of the ticks."""
-        low, high = sorted(self.axis.get_view_interval())  # type: ignore[union-attr]
-        if not (np.isfinite(low) and np.isfinite(high) and low > 0):
+        """Positions of the ticks in the present view."""
+        return self.tick_values(*self.axis.get_view_interval())  # type: ignore[union-attr]
+
+    def tick_values(self, vmin: float, vmax: float) -> list[float]:
+        """Positions of the ticks between two positive limits."""
+        low, high = sorted((vmin, vmax))
+        if not (np.isfinite(high) and low > 0):
             return []
         first, last = int(np.ceil(np.log10(low) - 1e-9)), int(np.floor(np.log10(high) + 1e-9))
-        if last <= first:
-            steps = [m * 10.0**e for e in range(first - 1, last + 1) for m in (1, 2, 5)]
-            return [step for step in steps if low <= step <= high]
-        every = next(step for step in (1, 2, 3, 5, 10, 20, 50, 100) if (last - first) // step < self.most)
-        return [10.0**e for e in range(first, last + 1) if e % every == 0]
+        if last - first < 1:
+            fine = [part * 10.0**decade for decade in range(first - 1, last + 1) for part in (1, 2, 5)]
+            return [tick for tick in fine if low <= tick <= high]
+        every = next(step for step in (1, 2, 3, 5, 10, 20, 50, 100, 200) if (last - first) // step < self.most)
+        return [10.0**decade for decade in range(first, last + 1) if decade % every == 0]
 
 
 def label_line(
@@ -309,25 +242,11 @@ def label_line(
 ) -> Annotation:
     """Write ``text`` beside the data point (x, y), in its line's colour, darkened so that it can be read.
 
-    ``ha`` is the side of the text that touches the point: ``"left"`` puts the text to the right of it. Labels of one
-    figure move apart, up and down, until none covers another.
+    ``ha`` is the side of the text that touches the point: ``"left"`` puts the text to the right of it, ``"center"``
+    above it. Labels of one figure move apart, up and down, until none covers another.
     """
-    side = {"left": 7, "right": -7, "center": 0}[ha]
-    with _look():
-        label = ax.annotate(
-            text,
-            (x, y),
-            xytext=(side, 9 if ha == "center" else 0),
-            textcoords="offset points",
-            ha=ha,
-            va="center",
-            color=readable(color),
-            **{"fontsize": _FONT, "fontweight": "bold", "annotation_clip": False, "path_effects": _halo(), **text_kw},
-        )
-    fig = ax.get_figure(root=True)
-    if isinstance(fig, CourseFigure):
-        fig.labels.append((ax, label))
-    return label
+    across, up = {"left": (8, 0), "right": (-8, 0), "center": (0, 12)}[ha]
+    return _words(ax, text, (x, y), (across, up), color, **{"ha": ha, "arrowprops": _leader(ha), **text_kw})
 
 
 def label_lines(ax: Axes) -> list[Annotation]:
@@ -337,39 +256,82 @@ def label_lines(ax: Axes) -> list[Annotation]:
         name = str(one.get_label())
         if name.startswith("_"):
             continue
-        x, y = np.asarray(one.get_xdata(), float), np.asarray(one.get_ydata(), float)
-        seen = np.isfinite(x) & np.isfinite(y)
-        for values, limits, scale in ((x, ax.get_xlim(), ax.get_xscale()), (y, ax.get_ylim(), ax.get_yscale())):
-            low, high = sorted(limits)
-            seen &= (values >= low) & (values <= high) & ((values > 0) | (scale != "log"))
-        if not seen.any():
-            continue
-        last = np.flatnonzero(seen)[-1]
-        made.append(label_line(ax, x[last], y[last], name, mcolors.to_hex(one.get_color())))
+        x, y = np.asarray(one.get_xdata(), dtype=float), np.asarray(one.get_ydata(), dtype=float)
+        seen = _visible(x, ax.get_xlim(), ax.get_xscale()) & _visible(y, ax.get_ylim(), ax.get_yscale())
+        if seen.any():
+            last = np.flatnonzero(seen)[-1]
+            made.append(label_line(ax, x[last], y[last], name, mcolors.to_hex(one.get_color())))
     return made
+
+
+def _visible(values: np.ndarray, limits: tuple[float, float], scale: str) -> np.ndarray:
+    low, high = sorted(limits)
+    return np.isfinite(values) & (values >= low) & (values <= high) & ((values > 0) | (scale != "log"))
 
 
 def note(
     ax: Axes,
     text: str,
     xy: tuple[float, float],
-    offset: tuple[float, float] = (28, 28),
+    offset: tuple[float, float] | None = None,
     color: str | int = "ink",
     **text_kw: Any,
 ) -> Annotation:
-    """Point at (x, y) in data coordinates with a thin arrow and say what is there; ``offset`` is in points."""
-    horizontal = "left" if offset[0] > 0 else "right" if offset[0] < 0 else "center"
-    with _look():
-        return ax.annotate(
-            textwrap.fill(text, 30) if "\n" not in text else text,
-            xy,
-            xytext=offset,
-            textcoords="offset points",
-            va="center",
-            color=readable(color),
-            arrowprops={"arrowstyle": "-|>", "color": MUTED, "linewidth": 1.2, "shrinkB": 4, "mutation_scale": 11},
-            **{"ha": horizontal, "fontsize": SMALLEST_FONT, "path_effects": _halo(), **text_kw},
-        )
+    """Point at (x, y) in data coordinates with a thin arrow and say what is there.
+
+    ``offset`` is where the middle of the text stands, in points from (x, y); without it a free place is looked for,
+    where the text covers no line, point or other word.
+    """
+    arrow = {"arrowstyle": "-|>", "color": MUTED, "linewidth": 1.2, "shrinkB": 5, "mutation_scale": 12}
+    kw: dict[str, Any] = {"fontsize": SMALL, "fontweight": "normal", "ha": "center", "arrowprops": arrow, **text_kw}
+    said = _words(ax, text, xy, offset or (0, 30), color, parted=False, **kw)
+    fig = ax.get_figure(root=True)
+    if offset is None and isinstance(fig, CourseFigure):
+        fig.add_later(lambda: _find_room(ax, said))
+    return said
+
+
+def _find_room(ax: Axes, words: Annotation) -> None:
+    """Move ``words`` to the nearest of a few dozen places where it covers least."""
+    fig = ax.get_figure(root=True)
+    assert fig is not None
+    frame, size = ax.get_window_extent(), words.get_window_extent()
+    point = ax.transData.transform(words.xy)
+    taken = np.concatenate([_ink(ax), point[None]])
+    others = [text.get_window_extent() for text in ax.texts if text is not words and text.get_visible()]
+    best = (np.inf, words.xyann)
+    for far in (1.0, 1.6, 2.4, 3.4):
+        for angle in np.radians([60, 120, -60, -120, 30, 150, -30, -150, 90, -90, 0, 180]):
+            reach = np.array([size.width / 2 + 12 * far, size.height / 2 + 18 * far])
+            centre = point + reach * np.array([np.cos(angle), np.sin(angle)]) * np.array([1.0, 1.3])
+            box = size.translated(*(centre - [(size.x0 + size.x1) / 2, (size.y0 + size.y1) / 2]))
+            roomy = box.padded(5)
+            covered = ((taken > [roomy.x0, roomy.y0]) & (taken < [roomy.x1, roomy.y1])).all(axis=1).sum()
+            outside = not (frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1)
+            cost = 3.0 * covered + 400 * outside + 200 * sum(roomy.overlaps(other) for other in others) + far
+            if cost < best[0]:
+                best = (cost, tuple((centre - point) * 72 / fig.dpi))
+    words.xyann = best[1]
+
+
+def _ink(ax: Axes) -> np.ndarray:
+    """Points, in pixels, along everything that is drawn in ``ax``: lines, scattered points, tops of bars."""
+    found = [np.empty((0, 2))]
+    for one in ax.get_lines():
+        path = one.get_transform().transform(np.asarray(one.get_xydata(), dtype=float))
+        path = path[np.isfinite(path).all(axis=1)]
+        for start, end in pairwise(path):
+            pieces = min(200, max(1, int(np.hypot(*(end - start)) / 4)))
+            found.append(start + np.linspace(0, 1, pieces)[:, None] * (end - start))
+        found.append(path)
+    found.extend(
+        points.get_offset_transform().transform(np.ma.filled(points.get_offsets(), np.nan)) for points in ax.collections
+    )
+    for bar in ax.patches:
+        box = bar.get_window_extent()
+        found.append(np.array([(x, y) for x in (box.x0, box.x1) for y in np.linspace(box.y0, box.y1, 30)]))
+    ink = np.concatenate(found)
+    return ink[np.isfinite(ink).all(axis=1)]
 
 
 def mark(ax: Axes, value: Any, label: str, axis: str = "y", color: str | int = "learner") -> None:
@@ -385,48 +347,61 @@ def mark(ax: Axes, value: Any, label: str, axis: str = "y", color: str | int = "
     if axis not in ("x", "y"):
         raise ValueError(f'axis is "x" or "y", not {axis!r}')
     if value is None:
-        return None
+        return
     try:
         place = float(np.asarray(value, dtype=float).reshape(()))
     except (TypeError, ValueError):
         raise TypeError(f"mark draws one number, not {value!r}") from None
     log = (ax.get_yscale() if axis == "y" else ax.get_xscale()) == "log"
     if not np.isfinite(place):
-        return _edge_note(ax, f"{label} (not a number to draw)", axis, 0.5, color)
-    if log and place <= 0:
-        return _edge_note(ax, f"{label} (no place on a log axis)", axis, 0.0, color)
-    side = _make_room(ax, place, axis, log)
-    if side is not None:
-        arrow = {("y", 1.0): "↑", ("y", 0.0): "↓", ("x", 1.0): "→", ("x", 0.0): "←"}[axis, side]
-        return _edge_note(ax, f"{label} {arrow} off the scale", axis, side, color)
-    style: dict[str, Any] = {
-        "color": globals()["color"](color),
-        "linestyle": (0, (3, 2)),
-        "linewidth": 2.0,
-        "zorder": 2.5,
-    }
+        _edge_words(ax, f"{label}\n(can't be drawn)", axis, 0.5, color)
+    elif log and place <= 0:
+        _edge_words(ax, f"{label}\n(not on a log axis)", axis, 0.0, color)
+    else:
+        side = _make_room(ax, place, axis, log)
+        if side is None:
+            _rule(ax, place, label, axis, color)
+        else:
+            arrow = {("y", 1.0): "↑", ("y", 0.0): "↓", ("x", 1.0): "→", ("x", 0.0): "←"}[axis, side]
+            _edge_words(ax, f"{label} {arrow}\n(off the scale)", axis, side, color)
+
+
+def _rule(ax: Axes, place: float, label: str, axis: str, shade: str | int) -> None:
+    """The dashed line with its words: right of the axes for y, inside at the top for x."""
+    style: dict[str, Any] = {"color": color(shade), "linestyle": (0, (3, 2)), "linewidth": 2.0, "zorder": 2.5}
     if axis == "y":
         ax.axhline(place, **style)
-        _mark_label(ax, label, (1.0, place), axis, color)
+        _words(ax, label, (1.0, place), (8, 0), shade, xycoords=ax.get_yaxis_transform(), arrowprops=_leader("left"))
+        return
+    ax.axvline(place, **style)
+    across = ax.transAxes.inverted().transform(ax.transData.transform((place, ax.get_ylim()[0])))[0]
+    left = across < 0.7
+    kw: dict[str, Any] = {"ha": "left" if left else "right", "va": "top", "bbox": _plate()}
+    _words(ax, label, (place, 1.0), (7 if left else -7, -3), shade, xycoords=ax.get_xaxis_transform(), **kw)
+
+
+def _edge_words(ax: Axes, text: str, axis: str, side: float, shade: str | int) -> None:
+    """Words at the edge where a value would be, if it could be drawn: ``side`` is 0 at the low end, 1 at the high."""
+    if axis == "y":
+        _words(ax, text, (1.0, 0.05 + 0.9 * side), (8, 0), shade, xycoords=ax.transAxes)
     else:
-        ax.axvline(place, **style)
-        _mark_label(ax, label, (place, 1.0), axis, color)
-    return None
+        ha = "left" if side < 0.3 else "right" if side > 0.7 else "center"
+        at = (0.01 + 0.98 * side, 1.0)
+        _words(ax, text, at, (0, -3), shade, xycoords=ax.transAxes, ha=ha, va="top", bbox=_plate())
 
 
 def _make_room(ax: Axes, place: float, axis: str, log: bool) -> float | None:
-    """Extend the axis to hold ``place``; or say at which edge (0.0 or 1.0) it lies, if it is too far for that."""
+    """Extend the axis to hold ``place``; or say at which end (0.0 or 1.0) it lies, if it is too far for that."""
     limits = ax.get_ylim() if axis == "y" else ax.get_xlim()
     forward: Callable[[float], float] = np.log10 if log else float
-    low, high = sorted(forward(limit) for limit in limits)
+    low, high = sorted(float(forward(limit)) for limit in limits)
     at = float(forward(place))
     if low <= at <= high:
         return None
-    span, new = high - low, max(high, at) - min(low, at)
-    if ax.has_data() and new > max(4 * span, 6 if log else 0):
-        return 1.0 if (at > high) == (limits[1] > limits[0]) else 0.0
-    pad = 0.06 * new
-    low, high = (at - pad, high) if at < low else (low, at + pad)
+    wider = max(high, at) - min(low, at)
+    if ax.has_data() and wider > max(4 * (high - low), 6 if log else 0):
+        return float((at > high) == (limits[1] > limits[0]))
+    low, high = min(low, at - 0.06 * wider), max(high, at + 0.06 * wider)
     ends = [10.0**low, 10.0**high] if log else [low, high]
     if limits[0] > limits[1]:
         ends.reverse()
@@ -434,49 +409,48 @@ def _make_room(ax: Axes, place: float, axis: str, log: bool) -> float | None:
     return None
 
 
-def _mark_label(ax: Axes, label: str, at: tuple[float, float], axis: str, shade: str | int) -> None:
-    """The words beside a reference line: right of the axes for y, inside at the top for x."""
-    frame = ax.get_yaxis_transform() if axis == "y" else ax.get_xaxis_transform()
-    with _look():
-        words = ax.annotate(
-            label,
-            at,
-            xycoords=frame,
-            xytext=(6, 0 if axis == "y" else -8),
-            textcoords="offset points",
-            ha="left",
-            va="center",
-            color=readable(shade),
-            fontsize=_FONT,
-            fontweight="bold",
-            annotation_clip=False,
-            path_effects=_halo(),
-        )
-    fig = ax.get_figure(root=True)
-    if isinstance(fig, CourseFigure):
-        fig.labels.append((ax, words))
-
-
-def _edge_note(ax: Axes, text: str, axis: str, side: float, shade: str | int) -> None:
-    """Words inside the axes near the edge where a value would be, if it could be drawn."""
-    at = (0.985, 0.04 + 0.92 * side) if axis == "y" else (0.02 + 0.96 * side, 0.96)
-    with _look():
-        words = ax.annotate(
+def _words(
+    ax: Axes,
+    text: str,
+    at: tuple[float, float],
+    offset: tuple[float, float],
+    shade: str | int,
+    parted: bool = True,
+    **text_kw: Any,
+) -> Annotation:
+    """Words at a place, ``offset`` points away from it; ``parted`` ones keep off each other."""
+    style = {
+        "fontsize": FONT,
+        "fontweight": "bold",
+        "ha": "left",
+        "va": "center",
+        "annotation_clip": False,
+        "zorder": 6,
+    }
+    with look():
+        said = ax.annotate(
             text,
             at,
-            xycoords="axes fraction",
-            xytext=(0, 0),
+            xytext=offset,
             textcoords="offset points",
-            ha="right" if at[0] > 0.5 else "left",
-            va="center",
             color=readable(shade),
-            fontsize=_FONT,
-            fontweight="bold",
-            path_effects=_halo(),
+            **{"path_effects": [patheffects.withStroke(linewidth=3, foreground=PAPER)], **style, **text_kw},
         )
     fig = ax.get_figure(root=True)
-    if isinstance(fig, CourseFigure):
-        fig.labels.append((ax, words))
+    if parted and isinstance(fig, CourseFigure):
+        fig.add_label(ax, said)
+    return said
+
+
+def _leader(ha: str) -> dict[str, Any]:
+    """A thin line back to the point, which shows when words had to move away from it."""
+    relpos = {"left": (0, 0.5), "right": (1, 0.5), "center": (0.5, 0)}[ha]
+    style: dict[str, Any] = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 3}
+    return style | {"relpos": relpos, "visible": False}
+
+
+def _plate() -> dict[str, Any]:
+    return {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.9}
 
 
 def heat(
@@ -518,27 +492,25 @@ def heat(
     shown = np.ma.masked_where(~np.isfinite(numbers) | (log & (numbers <= 0)), numbers)
     low, high = limits or _heat_limits(shown, signed)
     norm = mcolors.LogNorm(low, high) if log else mcolors.Normalize(low, high)
-    with _look():
-        ax.set_facecolor("#efece4")
-        ax.patch.set(hatch="///", edgecolor="#b9b4a8", linewidth=0.0)
+    with look():
+        ax.patch.set(facecolor="#f1eee6", hatch="///", edgecolor="#b9b4a8", linewidth=0.0)
         ax.grid(False)
         image = ax.imshow(shown, norm=norm, cmap="RdBu_r" if signed else "cividis", aspect="auto")
+        ax.spines[:].set_visible(False)
         if rows is not None:
             ax.set_yticks(range(len(rows)), rows)
         if cols is not None:
             ax.set_xticks(range(len(cols)), cols)
-        for spine in ax.spines.values():
-            spine.set_visible(False)
+        if values:
+            _write_values(ax, image, numbers)
         fig = ax.get_figure(root=True)
         if label and fig is not None:
             bar = fig.colorbar(image, ax=ax, pad=0.02, fraction=0.06)
-            bar.set_label(label)
-            bar.outline.set_visible(False)  # type: ignore[operator]
-            bar.ax.tick_params(labelsize=SMALLEST_FONT, labelcolor=INK, color=MUTED)
+            bar.set_label(label, labelpad=9)
+            bar.ax.spines[:].set_visible(False)
+            bar.ax.tick_params(labelsize=SMALL, labelcolor=INK, color=MUTED)
             if log:
                 log_ticks(bar.ax, "y")
-        if values:
-            _write_values(ax, image, numbers)
     return image
 
 
@@ -554,19 +526,20 @@ def _heat_limits(shown: Any, signed: bool) -> tuple[float, float]:
 
 
 def _write_values(ax: Axes, image: AxesImage, numbers: np.ndarray) -> None:
+    """Each number in its cell, dark on light cells and light on dark ones."""
     for (row, col), value in np.ndenumerate(numbers):
-        shade = mcolors.to_rgb(tuple(image.cmap(image.norm(value)))) if np.isfinite(value) else mcolors.to_rgb(PAPER)
+        shade = tuple(image.cmap(image.norm(value))) if np.isfinite(value) else PAPER
         ink = INK if contrast(shade, INK) >= contrast(shade, PAPER) else PAPER
-        ax.text(col, row, number(float(value), 2), ha="center", va="center", color=ink, fontsize=SMALLEST_FONT)
+        ax.text(col, row, number(float(value), 2), ha="center", va="center", color=ink, fontsize=SMALL)
 
 
 @dataclass(frozen=True)
 class Node:
     """A box of a computation graph.
 
-    ``at`` is its centre in a grid of your own units (one unit apart is close, two are comfortable). ``value`` is what
-    the forward pass computed, ``gradient`` what came back. ``kind`` is ``"variable"`` (drawn bold), ``"operation"``
-    (round), ``"tensor"``, or ``"lost"`` (dashed: the tape doesn't know it).
+    ``at`` is its centre, in units of your own: one unit down is close, two units across are comfortable. ``value`` is
+    what the forward pass computed, ``gradient`` what came back. ``kind`` is ``"variable"`` (bold, blue),
+    ``"operation"`` (round), ``"tensor"``, or ``"lost"`` (dashed red: the tape doesn't know it).
     """
 
     at: tuple[float, float]
@@ -578,7 +551,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """An arrow from one node to another; ``slope`` is the local derivative, written at the arrow that comes back."""
+    """An arrow between the nodes with these keys.
+
+    ``slope`` is the local derivative, written at the dashed arrow that comes back. ``kind`` is ``"kept"``, or
+    ``"lost"`` (dotted red, nothing comes back).
+    """
 
     start: str
     end: str
@@ -586,124 +563,104 @@ class Edge:
     kind: str = "kept"
 
 
-def graph(
-    ax: Axes,
-    nodes: Mapping[str, Node],
-    edges: Iterable[Edge | tuple[str, ...]],
-    backward: bool | None = None,
-) -> None:
-    """Draw a small computation graph: boxes with forward values and gradients, arrows forward and, dashed, back.
+_BOXES: dict[str, dict[str, Any]] = {
+    "variable": {"boxstyle": "round,pad=0.35,rounding_size=0.35", "fc": "#e4ecf8", "ec": FORWARD, "lw": 2.2},
+    "operation": {"boxstyle": "round,pad=0.35,rounding_size=1.1", "fc": "#ffffff", "ec": MUTED, "lw": 1.3},
+    "tensor": {"boxstyle": "round,pad=0.35,rounding_size=0.35", "fc": "#ffffff", "ec": MUTED, "lw": 1.3},
+    "lost": {"boxstyle": "round,pad=0.35,rounding_size=0.35", "fc": PAPER, "ec": BAD, "lw": 2.0, "ls": (0, (3, 2))},
+}
+
+
+def graph(ax: Axes, nodes: Mapping[str, Node], edges: Iterable[Edge | tuple[Any, ...]]) -> None:
+    """Draw a small computation graph: boxes with value and gradient, arrows forward and, where a slope is known, back.
 
     Args:
         ax: where; its axes are switched off and its limits set.
         nodes: from a key of your own to a :class:`Node`.
-        edges: :class:`Edge`, or plain ``(start, end)`` and ``(start, end, slope)`` tuples.
-        backward: draw the arrows that the gradient takes; by default where an edge has a slope.
+        edges: :class:`Edge`, or plain ``(start, end)`` and ``(start, end, slope)``.
 
     Raises:
-        ValueError: an edge names a node that isn't there.
+        ValueError: an edge names a node that isn't there, or a kind doesn't exist.
     """
     arrows = [edge if isinstance(edge, Edge) else Edge(*edge) for edge in edges]
     for edge in arrows:
         for end in (edge.start, edge.end):
             if end not in nodes:
                 raise ValueError(f"the edge {edge.start} -> {edge.end} names {end!r}; the nodes are {', '.join(nodes)}")
-    with _look():
+    for node in nodes.values():
+        if node.kind not in _BOXES:
+            raise ValueError(f"a node is one of {', '.join(_BOXES)}, not {node.kind!r}")
+    with look():
         ax.set_axis_off()
         places = np.array([node.at for node in nodes.values()], dtype=float)
-        ax.set_xlim(places[:, 0].min() - 0.75, places[:, 0].max() + 0.75)
+        ax.set_xlim(places[:, 0].min() - 0.6, places[:, 0].max() + 0.6)
         ax.set_ylim(places[:, 1].min() - 0.6, places[:, 1].max() + 0.6)
         boxes = {key: _draw_node(ax, node) for key, node in nodes.items()}
         for edge in arrows:
-            back = edge.slope is not None if backward is None else backward
-            _draw_edge(ax, boxes[edge.start], boxes[edge.end], edge, back)
+            _draw_edge(ax, boxes[edge.start], boxes[edge.end], edge)
+        if any(node.gradient is not None for node in nodes.values()):
+            for words, shade, place in (("→ value, forward", FORWARD, 0.0), ("← gradient, back", GRADIENT, 0.27)):
+                ax.text(place, 0.0, words, color=readable(shade), fontsize=SMALL, transform=ax.transAxes, va="top")
 
 
-_BOXES: dict[str, dict[str, Any]] = {
-    "variable": {"boxstyle": "round,pad=0.5,rounding_size=0.2", "fc": "#e6edf7", "ec": FORWARD, "lw": 2.4},
-    "operation": {"boxstyle": "round,pad=0.5,rounding_size=0.9", "fc": "#ffffff", "ec": MUTED, "lw": 1.4},
-    "tensor": {"boxstyle": "round,pad=0.5,rounding_size=0.2", "fc": "#ffffff", "ec": MUTED, "lw": 1.4},
-    "lost": {"boxstyle": "round,pad=0.5,rounding_size=0.2", "fc": PAPER, "ec": BAD, "lw": 2.0, "ls": (0, (3, 2))},
-}
+def _draw_node(ax: Axes, node: Node) -> AnnotationBbox:
+    """A box with the name, under it the value that went forward and the gradient that came back."""
 
+    def row(words: str, **style: Any) -> TextArea:
+        return TextArea(words, textprops={"fontsize": FONT, "fontweight": "bold", **style})
 
-def _draw_node(ax: Axes, node: Node) -> Annotation:
-    if node.kind not in _BOXES:
-        raise ValueError(f"a node is one of {', '.join(_BOXES)}, not {node.kind!r}")
-    box = ax.annotate(
-        node.text,
+    rows: list[Artist] = [row(node.text, fontsize=FONT + 1, color=INK)]
+    if node.value is not None:
+        rows.append(row(f"→ {number(node.value)}", color=readable(FORWARD)))
+    if node.gradient is not None:
+        rows.append(row(f"← {number(node.gradient)}", color=readable(GRADIENT)))
+    box = AnnotationBbox(
+        VPacker(children=rows, align="center", pad=2, sep=4),
         node.at,
-        xytext=(0, 0),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=_FONT + 1,
-        fontweight="bold" if node.kind in ("variable", "lost") else "normal",
-        bbox=_BOXES[node.kind],
+        frameon=True,
+        bboxprops=_BOXES[node.kind],
+        annotation_clip=False,
         zorder=4,
-        linespacing=1.3,
     )
-    for words, shade, below in ((node.value, FORWARD, False), (node.gradient, GRADIENT, True)):
-        if words is not None:
-            ax.annotate(
-                f"gradient {number(words)}" if below else number(words),
-                node.at,
-                xytext=(0, -25 if below else 25),
-                textcoords="offset points",
-                ha="center",
-                va="center",
-                fontsize=_FONT,
-                fontweight="bold",
-                color=readable(shade),
-                zorder=5,
-                path_effects=_halo(),
-            )
+    ax.add_artist(box)
     return box
 
 
-def _draw_edge(ax: Axes, start: Annotation, end: Annotation, edge: Edge, backward: bool) -> None:
-    lost = edge.kind == "lost"
-    here, there = np.array(start.xy), np.array(end.xy)
-    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 16, "shrinkA": 3, "shrinkB": 3, "zorder": 2}
-    bend = 0.12 if backward else 0.0
-    for on, (source, target), look in (
-        (True, (start, end), {"color": BAD if lost else FORWARD, "linestyle": (0, (2, 2)) if lost else "-"}),
-        (backward, (end, start), {"color": GRADIENT, "linestyle": (0, (4, 2))}),
-    ):
-        if on:
-            ax.add_patch(
-                FancyArrowPatch(
-                    source.xy,
-                    target.xy,
-                    patchA=source.get_bbox_patch(),
-                    patchB=target.get_bbox_patch(),
-                    connectionstyle=f"arc3,rad={-bend}",
-                    linewidth=1.9,
-                    **look,
-                    **style,
-                )
-            )
-    if edge.slope is not None:
-        middle = (here + there) / 2
-        ax.annotate(
-            f"× {number(edge.slope)}" if not isinstance(edge.slope, str) else edge.slope,
-            middle,
-            xytext=(0, -16),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=SMALLEST_FONT,
-            color=readable(GRADIENT),
-            zorder=5,
-            path_effects=_halo(),
-        )
+def _draw_edge(ax: Axes, start: AnnotationBbox, end: AnnotationBbox, edge: Edge) -> None:
+    """The arrow forward and, bent to the other side, the one that comes back with the local derivative."""
+    lost, back = edge.kind == "lost", edge.slope is not None
+    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 15, "shrinkA": 2, "shrinkB": 2, "zorder": 3}
+    style |= {"linewidth": 1.9, "connectionstyle": f"arc3,rad={-0.14 if back else 0.0}"}
+    looks: dict[str, Any] = {"color": BAD, "linestyle": (0, (1.5, 1.8))} if lost else {"color": FORWARD}
+    ax.add_patch(FancyArrowPatch(start.xy, end.xy, patchA=start.patch, patchB=end.patch, **style, **looks))
+    if edge.slope is None:
+        return
+    looks = {"color": GRADIENT, "linestyle": (0, (4, 2))}
+    ax.add_patch(FancyArrowPatch(end.xy, start.xy, patchA=end.patch, patchB=start.patch, **style, **looks))
+    slope = edge.slope if isinstance(edge.slope, str) else f"× {number(edge.slope)}"
+    middle = ((start.xy[0] + end.xy[0]) / 2, (start.xy[1] + end.xy[1]) / 2)
+    words = _words(ax, slope, middle, (0, -16), "gradient", parted=False, ha="center", fontsize=SMALL)
+
+    def beside_the_arrow() -> None:
+        here, there = ax.transData.transform([start.xy, end.xy])
+        along = there - here
+        right = np.array([along[1], -along[0]]) / np.hypot(*along)
+        size = words.get_window_extent()
+        clear = 0.07 * np.hypot(*along) + abs(right[0]) * size.width / 2 + abs(right[1]) * size.height / 2 + 2
+        fig = ax.get_figure(root=True)
+        assert fig is not None
+        words.xyann = tuple(right * clear * 72 / fig.dpi)
+
+    fig = ax.get_figure(root=True)
+    if isinstance(fig, CourseFigure):
+        fig.add_later(beside_the_arrow)
 
 
 def show(fig: Figure, alt: str) -> Figure | None:
     """Show a finished figure, with its text alternative, in the notebook; elsewhere return it.
 
-    In a notebook the output holds the PNG and, as its plain text, ``Figure: `` and the alternative: that is what screen
-    readers, exports without pictures and nbval get. The bytes depend only on the figure.
+    In a notebook the output holds the PNG and, as its plain text, ``Figure: `` and the alternative: that is what
+    exports without pictures, text-only readers and nbval get. The bytes depend only on the figure.
 
     Args:
         fig: a figure of :func:`figure`.
@@ -723,25 +680,24 @@ def show(fig: Figure, alt: str) -> Figure | None:
         return fig
     width, height = (round(side * CSS_PIXELS_PER_INCH) for side in fig.get_size_inches())
     shell.display_pub.publish(
-        data={"image/png": _base64(png(fig)), "text/plain": f"Figure: {alt.strip()}"},
+        data={"image/png": b64encode(png(fig)).decode("ascii"), "text/plain": f"Figure: {' '.join(alt.split())}"},
         metadata={"image/png": {"width": width, "height": height}},
     )
     return None
 
 
-def save(fig: Figure, path: Any, alt: str) -> None:
+def save(fig: Figure, path: str | Path, alt: str) -> None:
     """Write a finished figure to ``path`` as PNG, under the same rules as :func:`show`."""
     _set_alt(fig, alt)
     check_figure(fig)
-    with open(path, "wb") as file:
-        file.write(png(fig))
+    Path(path).write_bytes(png(fig))
 
 
 def png(fig: Figure) -> bytes:
-    """The figure as PNG, two pixels per CSS pixel, on a card of soft white with round corners."""
-    with _look():
+    """The figure as PNG: two pixels per CSS pixel, on its card, without date or version."""
+    buffer = io.BytesIO()
+    with look():
         _settle(fig)
-        buffer = io.BytesIO()
         fig.savefig(
             buffer, format="png", dpi=PIXELS_PER_INCH, metadata={"Software": None}, pil_kwargs={"optimize": True}
         )
@@ -755,23 +711,24 @@ def check_figure(fig: Figure) -> None:
         ValueError: naming everything that is missing: a text alternative, a title that states the finding, axis labels,
             letters of at least 11 points.
     """
-    with _look():
+    with look():
         _settle(fig)
     missing = []
     if not getattr(fig, "alt", ""):
         missing.append('a text alternative: plots.show(fig, alt="...")')
     bars = [ax for ax in fig.axes if _is_colorbar(ax)]
     panels = [ax for ax in fig.axes if ax not in bars and ax.get_visible()]
-    headed = bool(_figure_title(fig))
-    if not headed and not any(_axes_title(ax) for ax in panels):
+    if not any([fig.get_suptitle(), *map(_axes_title, panels)]):
         missing.append('a title that states the finding: plots.title(ax, "...")')
-    for place, ax in enumerate(panels):
-        name = f"panel {place + 1}" if len(panels) > 1 else "the axes"
-        if ax.axison:
-            missing += [f"a label with a unit on {name}, {which}" for which in _unlabelled(ax)]
-    missing += [f"a label on the colour bar {place + 1}" for place, bar in enumerate(bars) if _bare_bar(bar)]
-    small = [text for text in fig.findobj(Text) if _is_small(text)]
-    missing += [f'letters of at least 11 points: "{text.get_text()}" has {text.get_fontsize():g}' for text in small]
+    for place, ax in enumerate(panels, start=1):
+        where = f" of panel {place}" if len(panels) > 1 else ""
+        missing += [f"a label, with its unit, on the {which} axis{where}" for which in _unlabelled(ax)]
+    if any(not (bar.get_ylabel() or bar.get_xlabel()) for bar in bars):
+        missing.append("a label on the colour bar")
+    for text in fig.findobj(Text):
+        assert isinstance(text, Text)
+        if text.get_text().strip() and text.get_visible() and float(text.get_fontsize()) < SMALL - 1e-9:
+            missing.append(f'letters of at least 11 points: "{text.get_text()}" has {text.get_fontsize():g}')
     if missing:
         raise ValueError("this figure still needs:\n  " + "\n  ".join(missing))
 
@@ -779,37 +736,29 @@ def check_figure(fig: Figure) -> None:
 def _set_alt(fig: Figure, alt: str) -> None:
     """Keep the text alternative with the figure, or refuse one that says nothing."""
     said = " ".join(str(alt).split())
-    if len(said) < MIN_ALT:
-        raise ValueError(f"alt states the finding in words, at least {MIN_ALT} characters; this is {said!r}")
-    titles = [_figure_title(fig), *(_axes_title(ax) for ax in fig.axes)]
-    if any(said.casefold() == " ".join(one.split()).casefold() for one in titles):
+    if len(said) < SHORTEST_ALT:
+        raise ValueError(f"alt states the finding in words, at least {SHORTEST_ALT} characters; this is {said!r}")
+    if said.casefold() in (
+        " ".join(one.split()).casefold() for one in [fig.get_suptitle(), *map(_axes_title, fig.axes)]
+    ):
         raise ValueError("alt repeats the title; say what is drawn, and what it shows")
     fig.alt = said  # type: ignore[attr-defined]
 
 
-def _figure_title(fig: Figure) -> str:
-    return fig.get_suptitle()
-
-
 def _axes_title(ax: Axes) -> str:
-    return next((text for text in (ax.get_title(loc) for loc in ("left", "center", "right")) if text), "")
+    return next(filter(None, (ax.get_title(loc) for loc in ("left", "center", "right"))), "")
 
 
 def _is_colorbar(ax: Axes) -> bool:
     return ax.get_label() == "<colorbar>"
 
 
-def _bare_bar(ax: Axes) -> bool:
-    return not (ax.get_ylabel() or ax.get_xlabel() or _axes_title(ax))
-
-
 def _unlabelled(ax: Axes) -> list[str]:
-    """The axes, x or y, that show tick labels and have no label of their own nor of a shared neighbour."""
+    """The axes, x or y, that show numbers and don't say of what; names at the ticks speak for themselves."""
     found = []
     for which, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
-        named = any(not _is_number(tick.get_text()) for tick in axis.get_ticklabels() if tick.get_text())
-        ticks = any(tick.get_text() and tick.get_visible() for tick in axis.get_ticklabels())
-        if ticks and not named and not axis.get_label_text():
+        shown = [tick.get_text() for tick in axis.get_ticklabels() if tick.get_visible() and tick.get_text()]
+        if ax.axison and shown and all(map(_is_number, shown)) and not axis.get_label_text():
             found.append(which)
     return found
 
@@ -822,105 +771,15 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _is_small(text: Text) -> bool:
-    return bool(text.get_text().strip()) and text.get_visible() and float(text.get_fontsize()) < SMALLEST_FONT - 1e-9
-
-
 def _settle(fig: Figure) -> None:
-    """Wrap titles, part the labels, and put the card behind, now that the layout is known."""
+    """Bring a figure into its final layout."""
     for ax in fig.axes:
         for axis in (ax.xaxis, ax.yaxis):
-            axis.get_offset_text().set_fontsize(SMALLEST_FONT)
-    fig.draw_without_rendering()
-    if not isinstance(fig, CourseFigure):
-        return
-    for text, over, finding in fig.wrapped:
-        _wrap(fig, text, over, finding)
-    fig.draw_without_rendering()
-    _part_labels(fig)
-    fig.draw_without_rendering()
-    _lay_card(fig)
-
-
-def _wrap(fig: Figure, text: Text, ax: Axes | None, finding: str) -> None:
-    """Break a title into as few lines as fit the width of its axes, or of the figure."""
-    room = ax.get_window_extent().width if ax is not None else 0.96 * fig.bbox.width
-    for columns in range(max(len(finding), 1), 11, -1):
-        text.set_text(textwrap.fill(finding, columns))
-        if text.get_window_extent().width <= room:
-            return
-
-
-def _part_labels(fig: CourseFigure) -> None:
-    """Move labels whose boxes overlap apart, up and down, each as little as possible."""
-    for _, label in fig.labels:
-        label.xyann = (label.xyann[0], 0.0) if label.get_verticalalignment() == "center" else label.xyann
-    boxes = [label.get_window_extent() for _, label in fig.labels]
-    for cluster in _clusters(boxes):
-        if len(cluster) < 2:
-            continue
-        order = sorted(cluster, key=lambda one: (boxes[one].y0 + boxes[one].y1, -one))
-        centres = _spread(
-            [(boxes[one].y0 + boxes[one].y1) / 2 for one in order], [boxes[one].height * 1.02 for one in order]
-        )
-        for one, centre in zip(order, centres, strict=True):
-            label = fig.labels[one][1]
-            moved = centre - (boxes[one].y0 + boxes[one].y1) / 2
-            label.xyann = (label.xyann[0], label.xyann[1] + moved * 72 / fig.dpi)
-
-
-def _clusters(boxes: Sequence[Any]) -> list[list[int]]:
-    """Groups of boxes that share some of their horizontal range, directly or through another."""
-    groups: list[tuple[float, float, list[int]]] = []
-    for place, box in enumerate(boxes):
-        low, high, members = box.x0, box.x1, [place]
-        kept = []
-        for group in groups:
-            if group[0] < high and low < group[1]:
-                low, high, members = min(low, group[0]), max(high, group[1]), members + group[2]
-            else:
-                kept.append(group)
-        groups = [*kept, (low, high, members)]
-    return [members for _, _, members in groups]
-
-
-def _spread(centres: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """The nearest positions, in least squares, at which boxes of these heights don't overlap; ``centres`` ascend.
-
-    Least squares under an order is isotonic regression; solved by pooling neighbours that violate it.
-    """
-    offsets = np.concatenate([[0.0], np.cumsum([(a + b) / 2 for a, b in pairwise(heights)])])
-    pools: list[tuple[float, int]] = []
-    for value in np.asarray(centres) - offsets:
-        pools.append((float(value), 1))
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            (right, many), (left, few) = pools.pop(), pools.pop()
-            pools.append(((left * few + right * many) / (few + many), few + many))
-    flat = [value for value, count in pools for _ in range(count)]
-    return [float(value + offset) for value, offset in zip(flat, offsets, strict=True)]
-
-
-def _lay_card(fig: CourseFigure) -> None:
-    """A soft-white card with round corners: ink needs a known ground, in light and dark JupyterLab both."""
-    if fig.card is not None:
-        fig.card.remove()
-    width, height = fig.get_size_inches()
-    radius = 0.09
-    fig.card = FancyBboxPatch(
-        (radius, radius),
-        width - 2 * radius,
-        height - 2 * radius,
-        boxstyle=f"round,pad={radius},rounding_size={radius}",
-        transform=fig.dpi_scale_trans,
-        facecolor=PAPER,
-        edgecolor="none",
-        zorder=-10,
-    )
-    fig.add_artist(fig.card).set_in_layout(False)
-
-
-def _halo() -> list[Any]:
-    return [patheffects.withStroke(linewidth=3.5, foreground=PAPER)]
+            axis.get_offset_text().set_fontsize(SMALL)
+    if isinstance(fig, CourseFigure):
+        fig.settle()
+    else:
+        fig.draw_without_rendering()
 
 
 def _notebook_shell() -> Any:
@@ -928,9 +787,3 @@ def _notebook_shell() -> Any:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell if shell is not None and hasattr(shell, "kernel") else None
-
-
-def _base64(data: bytes) -> str:
-    from base64 import b64encode
-
-    return b64encode(data).decode("ascii")
