@@ -230,7 +230,7 @@ def _part(labels: Sequence[tuple[Axes, Annotation]], dpi: float) -> None:
     """Move labels whose boxes overlap apart, up and down, as little as possible, and keep them beside their axes."""
     for _, label in labels:
         label.xyann = (label.xyann[0], _home(label))
-    boxes = [label.get_window_extent() for _, label in labels]
+    boxes = [extent(label) for _, label in labels]
     for cluster in _clusters(boxes):
         order = sorted(cluster, key=lambda one: (round(boxes[one].y0 + boxes[one].y1), -one))
         heights = [boxes[one].height * 1.12 for one in order]
@@ -246,6 +246,12 @@ def _part(labels: Sequence[tuple[Axes, Annotation]], dpi: float) -> None:
             label.xyann = (label.xyann[0], label.xyann[1] + moved * 72 / dpi)
             if label.arrow_patch is not None:
                 label.arrow_patch.set_visible(abs(moved) > 0.7 * height)
+
+
+def extent(label: Annotation) -> Bbox:
+    """The box, in pixels, of the words of an annotation, without its arrow."""
+    label.get_window_extent()  # brings the position up to date
+    return Text.get_window_extent(label)
 
 
 def _home(label: Annotation) -> float:
@@ -277,7 +283,7 @@ def spread(centres: Sequence[float], heights: Sequence[float]) -> list[float]:
     Least squares under an order is isotonic regression; solved by pooling neighbours that violate it (Barlow et al.
     1972, "Statistical inference under order restrictions").
     """
-    offsets = np.concatenate([[0.0], np.cumsum([(low + high) / 2 for low, high in pairwise(heights)])])
+    offsets = np.cumsum([0.0, *((low + high) / 2 for low, high in pairwise(heights))])[: len(heights)]
     pools: list[tuple[float, int]] = []
     for value in np.asarray(centres) - offsets:
         pools.append((float(value), 1))

@@ -58,6 +58,7 @@ from gradlab.look import (
     TITLE,
     CourseFigure,
     contrast,
+    extent,
     look,
 )
 
@@ -295,10 +296,14 @@ def _find_room(ax: Axes, words: Annotation) -> None:
     """Move ``words`` to the nearest of a few dozen places where it covers least."""
     fig = ax.get_figure(root=True)
     assert fig is not None
-    frame, size = ax.get_window_extent(), words.get_window_extent()
+    frame, size = ax.get_window_extent(), extent(words)
     point = ax.transData.transform(words.xy)
     taken = np.concatenate([_ink(ax), point[None]])
-    others = [text.get_window_extent() for text in ax.texts if text is not words and text.get_visible()]
+    others = [
+        extent(text) if isinstance(text, Annotation) else text.get_window_extent()
+        for text in ax.texts
+        if text is not words and text.get_visible()
+    ]
     best = (np.inf, words.xyann)
     for far in (1.0, 1.6, 2.4, 3.4):
         for angle in np.radians([60, 120, -60, -120, 30, 150, -30, -150, 90, -90, 0, 180]):
@@ -645,7 +650,7 @@ def _draw_edge(ax: Axes, start: AnnotationBbox, end: AnnotationBbox, edge: Edge)
         here, there = ax.transData.transform([start.xy, end.xy])
         along = there - here
         right = np.array([along[1], -along[0]]) / np.hypot(*along)
-        size = words.get_window_extent()
+        size = extent(words)
         clear = 0.07 * np.hypot(*along) + abs(right[0]) * size.width / 2 + abs(right[1]) * size.height / 2 + 2
         fig = ax.get_figure(root=True)
         assert fig is not None
