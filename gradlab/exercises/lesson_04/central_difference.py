@@ -1,0 +1,151 @@
+"""central_difference: the slope of a function, measured by going one step to either side."""
+
+import numpy as np
+
+from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
+
+
+def central_difference(f, x, step):
+    """Return the slope of ``f`` at ``x``, measured between the two points one ``step`` to either side of ``x``.
+
+    Compute ``upper = x + step`` and ``lower = x - step``, and divide the change of ``f`` from ``lower`` to ``upper``
+    by the distance of those two points *as they came out*. The computer may have rounded them. At
+    ``x = np.float32(150)`` the next larger float32 is 0.0000153 away, so a step of 0.00001 becomes a step of
+    0.0000153: the points are then 0.0000305 apart, not ``2 * step``.
+
+    f: a function of one number that returns one number. x: one number, a Python float, ``np.float64`` or
+    ``np.float32``; keep its type. step: a positive Python float.
+    Returns one number. Example: ``central_difference(cube, 2.0, 0.5)`` is ``(15.625 - 3.375) / 1.0 = 12.25``.
+    """
+    upper = x + step
+    lower = x - step
+    return (f(upper) - f(lower)) / (upper - lower)
+
+
+def probe(answer, rng):
+    """A cubic with a long step, where every other recipe differs; and float32 points that rounding has moved."""
+    bend, start = rng.uniform(0.5, 1.5), rng.uniform(0.5, 2.0)
+    drop = rng.uniform(1.5, 3.0)
+    slope = rng.uniform(0.3, 0.7)
+    far = np.float32(rng.uniform(140.0, 240.0))
+
+    def cubic(x):
+        return bend * x * x * x - x * x
+
+    def falling_curve(x):
+        return 5.0 - drop * x * x * x
+
+    def line_through_far(x):
+        return slope * float(x - far)
+
+    def line_through_128(x):
+        return slope * float(x - np.float32(128))
+
+    return {
+        "a curve": answer(cubic, float(start), 0.5),
+        "a falling curve": answer(falling_curve, float(-start), 0.25),
+        "a short step": answer(cubic, float(start), 1e-4),
+        "float32, a step rounded up": answer(line_through_far, far, 1.0e-5),
+        "float32, a step rounded down": answer(line_through_far, far, 2.0e-5),
+        "float32, two steps rounded unlike": answer(line_through_128, np.float32(128), 1.0e-5),
+    }
+
+
+def forward(f, x, step):
+    """Goes forward only."""
+    upper = x + step
+    return (f(upper) - f(x)) / (upper - x)
+
+
+def backward(f, x, step):
+    """Goes back only."""
+    lower = x - step
+    return (f(x) - f(lower)) / (x - lower)
+
+
+def one_step_below(f, x, step):
+    """Walks two steps and divides by one."""
+    upper = x + step
+    lower = x - step
+    return (f(upper) - f(lower)) / (upper - x)
+
+
+def step_asked_for(f, x, step):
+    """Divides by the step that was asked for, not by the one that was taken."""
+    return (f(x + step) - f(x - step)) / (2 * step)
+
+
+def half_steps(f, x, step):
+    """Goes only half a step to either side."""
+    return (f(x + step / 2) - f(x - step / 2)) / step
+
+
+def change_only(f, x, step):
+    """Forgets to divide."""
+    return f(x + step) - f(x - step)
+
+
+def twice_the_upper_step(f, x, step):
+    """Measures one of the two steps and takes the other to be the same."""
+    upper = x + step
+    lower = x - step
+    return (f(upper) - f(lower)) / (2 * (upper - x))
+
+
+exercise = Exercise(
+    answer=central_difference,
+    probe=probe,
+    misconceptions=[
+        Misconception(
+            "forward-only",
+            forward,
+            "You compare a point ahead with x itself. That is the forward difference: it leans to the side where the "
+            "function bends. Take one point on either side of x.",
+        ),
+        Misconception(
+            "backward-only",
+            backward,
+            "You compare x with a point behind it. That leans to one side; take one point on either side of x.",
+        ),
+        Misconception(
+            "half-forgotten",
+            one_step_below,
+            "Your slope is twice too steep: from the lower to the upper point you walk two steps, and divide by one.",
+        ),
+        Misconception(
+            "step-not-taken",
+            step_asked_for,
+            "Right in float64 and wrong in float32: you divide by the step you asked for. Near 150 float32 can't take "
+            "a step of 1e-5 and takes another one. How far apart are the two points that f was really called with?",
+        ),
+        Misconception(
+            "half-steps",
+            half_steps,
+            "Your points are one step apart. Go a whole step to either side, so that they are two steps apart.",
+        ),
+        Misconception(
+            "no-division",
+            change_only,
+            "You have the change of f. A slope is a change per unit of the input: how far apart are the two points?",
+        ),
+        Misconception(
+            "one-side-doubled",
+            twice_the_upper_step,
+            "You measured one of the two steps and doubled it. At 128 the floats below lie closer together than those "
+            "above, so the two steps are rounded unlike. Measure from the lower point to the upper one.",
+        ),
+    ],
+    tolerance=Tolerance(rtol=1e-5, atol=1e-7),
+    weights={"a curve": 2},
+    hints=[
+        "Name the two points first: one step above x, one step below. What is the change of f between them?",
+        "Divide by the distance of the two points you named, not by a number computed from step.",
+        "Start with `upper = x + step` and `lower = x - step`. The distance is `upper - lower`.",
+    ],
+    explanation=(
+        "Going the same way to both sides cancels the bend of the function: the error falls with the square of the "
+        "step, where the forward difference falls with the step itself. Dividing by the step really taken costs "
+        "nothing and takes one rounding error away."
+    ),
+    level="core",
+)

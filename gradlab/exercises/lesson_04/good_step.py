@@ -1,0 +1,142 @@
+"""good_step: the step at which the two errors of a central difference balance."""
+
+import numpy as np
+
+from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
+
+
+def good_step(dtype, scale):
+    """Return the step at which the two errors of a central difference are equally large.
+
+    ``scale`` is the distance over which the function changes its shape, in the units of its input. Relative to the
+    slope, a central difference has about these two errors:
+
+    * the bend of the function: ``(step / scale) ** 2``. It grows with the step.
+    * rounding: ``eps * scale / step``. It grows as the step shrinks.
+
+    ``eps`` is the relative spacing of the dtype's numbers, about 1.2e-7 for float32 and 2.2e-16 for float64;
+    ``np.finfo(dtype).eps`` knows it. Set the two equal and solve for the step. The balance is broad: an answer within a
+    factor of 2 of the exact one is accepted.
+
+    dtype: the text "float32" or "float64". scale: a positive number, which may be far below or above 1.
+    Returns a positive number. Example: ``good_step("float32", 1.0)`` is about 0.005.
+    """
+    eps = np.finfo(dtype).eps
+    return scale * eps ** (1 / 3)
+
+
+def probe(answer, rng):
+    """The power of ten of the step, for both dtypes and for scales below, at and above 1."""
+    small, large = float(rng.uniform(1e-4, 1e-3)), float(rng.uniform(2e3, 9e3))
+
+    def power_of_ten(dtype, scale):
+        step = answer(dtype, scale)
+        if np.asarray(step).dtype.kind not in "iuf":
+            return step
+        with np.errstate(all="ignore"):
+            return np.log10(np.asarray(step, dtype=float))
+
+    return {
+        "power of ten of the step, float32, scale 1": power_of_ten("float32", 1.0),
+        "power of ten of the step, float64, scale 1": power_of_ten("float64", 1.0),
+        "power of ten of the step, float32, scale near 5000": power_of_ten("float32", large),
+        "power of ten of the step, float64, scale near 5000": power_of_ten("float64", large),
+        "power of ten of the step, float32, scale near 0.0005": power_of_ten("float32", small),
+        "power of ten of the step, float64, scale near 0.0005": power_of_ten("float64", small),
+    }
+
+
+def one_step_for_all(dtype, scale):
+    """Takes the usual 1e-5."""
+    return 1e-5
+
+
+def square_root(dtype, scale):
+    """Takes the rule for forward differences."""
+    return scale * np.finfo(dtype).eps ** 0.5
+
+
+def scale_ignored(dtype, scale):
+    """Balances the errors for a scale of 1, whatever the scale."""
+    return np.finfo(dtype).eps ** (1 / 3)
+
+
+def scale_at_least_one(dtype, scale):
+    """Never goes below the step for a scale of 1."""
+    return max(scale, 1.0) * np.finfo(dtype).eps ** (1 / 3)
+
+
+def float64_always(dtype, scale):
+    """Uses the spacing of float64 for every dtype."""
+    return scale * np.finfo("float64").eps ** (1 / 3)
+
+
+def smallest(dtype, scale):
+    """Takes the smallest step that still moves the input."""
+    return scale * np.finfo(dtype).eps
+
+
+def divided_by_scale(dtype, scale):
+    """Solves for the step with the scale on the wrong side."""
+    return np.finfo(dtype).eps ** (1 / 3) / scale
+
+
+exercise = Exercise(
+    answer=good_step,
+    probe=probe,
+    misconceptions=[
+        Misconception(
+            "one-step-for-all",
+            one_step_for_all,
+            "You give the same step for every dtype and every scale. Which of the two arguments did you use?",
+        ),
+        Misconception(
+            "square-root",
+            square_root,
+            "That is the balance for a forward difference, whose first error is step / scale. Here it is the square of "
+            "that. Which root do you get when you solve for the step?",
+        ),
+        Misconception(
+            "scale-ignored",
+            scale_ignored,
+            "Right for a scale of 1 only. A function that changes over thousands of pixels wants a longer step than "
+            "one that changes over thousandths.",
+        ),
+        Misconception(
+            "scale-at-least-one",
+            scale_at_least_one,
+            "Right for large scales. A function that changes its shape within 0.0005 is bent a lot within your step: "
+            "let the step shrink with the scale.",
+        ),
+        Misconception(
+            "float64-always",
+            float64_always,
+            "Right for float64. float32 numbers lie further apart: its eps is about 1.2e-7.",
+        ),
+        Misconception(
+            "smallest-step",
+            smallest,
+            "That is the smallest step that still moves x, and the rounding error is then as large as the slope. Set "
+            "the two errors equal instead.",
+        ),
+        Misconception(
+            "scale-upside-down",
+            divided_by_scale,
+            "Your step shrinks as the scale grows. A function that changes slowly can take a longer step.",
+        ),
+    ],
+    tolerance=Tolerance(rtol=0.0, atol=0.45),
+    hints=[
+        "Write the two errors side by side: (step / scale)² on the left, eps · scale / step on the right. At the best "
+        "step they are equal.",
+        "Multiply both sides by step, then by scale²: only step³ is left on one side.",
+        "step³ = eps · scale³. Take the cube root: a number to the power 1/3.",
+    ],
+    explanation=(
+        "The cube root of eps is 0.005 in float32 and 0.000006 in float64. Half of the digits are not lost, as with "
+        "the forward difference, but a third: at its best, float32 measures a slope to about 4 digits, float64 to "
+        "about 10."
+    ),
+    level="stretch",
+    examples=False,
+)
