@@ -1,0 +1,86 @@
+"""cross_entropy_from_logits: right answers written in other ways, TensorFlow's own, and values in closed form."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gradlab.exercises.lesson_01.cross_entropy_from_logits import cross_entropy_from_logits
+
+
+def log_sum_exp_in_float32(labels, logits):
+    """The row's logarithm of sums, minus the score; subtracts two large float32 numbers at the end."""
+    import tensorflow as tf
+
+    chosen = tf.gather(logits, labels, axis=1, batch_dims=1)
+    return tf.reduce_mean(tf.reduce_logsumexp(logits, axis=1) - chosen)
+
+
+def with_one_hot(labels, logits):
+    import tensorflow as tf
+
+    one_hot = tf.one_hot(labels, tf.shape(logits)[1])
+    return -tf.reduce_mean(tf.reduce_sum(one_hot * tf.nn.log_softmax(logits), axis=1))
+
+
+def with_tensorflow(labels, logits):
+    import tensorflow as tf
+
+    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+
+
+def with_keras(labels, logits):
+    import keras
+
+    return keras.losses.SparseCategoricalCrossentropy(from_logits=True)(labels, logits)
+
+
+def with_logaddexp(labels, logits):
+    losses = [np.logaddexp.reduce(row) - row[label] for label, row in zip(labels, logits, strict=True)]
+    return np.mean(losses)
+
+
+def in_plain_python(labels, logits):
+    total = 0.0
+    for label, row in zip(labels, logits, strict=True):
+        scores = [float(score) for score in row]
+        largest = max(scores)
+        total += largest + math.log(sum(math.exp(score - largest) for score in scores)) - scores[int(label)]
+    return total / len(labels)
+
+
+def relative_to_the_label(labels, logits):
+    """ln of the sum of exp(score - label's score), with the largest difference taken out."""
+    gaps = logits - np.take_along_axis(logits, labels[:, None], axis=1)
+    largest = gaps.max(axis=1)
+    return (largest + np.log(np.exp(gaps - largest[:, None]).sum(axis=1))).mean()
+
+
+RIGHT = [
+    log_sum_exp_in_float32,
+    with_one_hot,
+    with_tensorflow,
+    with_keras,
+    with_logaddexp,
+    in_plain_python,
+    relative_to_the_label,
+]
+
+
+def test_two_classes_in_closed_form():
+    """ln(1 + exp(gap)) for two classes."""
+    gap = 0.7
+    assert cross_entropy_from_logits([0], [[0.0, gap]]) == pytest.approx(math.log1p(math.exp(gap)))
+
+
+def test_the_example_of_the_task():
+    assert cross_entropy_from_logits([0, 1], [[0.0, 0.0], [2.0, 0.0]]) == pytest.approx(1.410, abs=5e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_equal_scores_cost_the_logarithm_of_their_number(classes):
+    assert cross_entropy_from_logits([1, 0], np.full((2, classes), 7.0)) == pytest.approx(math.log(classes))
+
+
+def test_a_sure_and_wrong_score_costs_its_distance():
+    assert cross_entropy_from_logits([0], [[-1000.0, 1000.0]]) == pytest.approx(2000.0)
