@@ -76,18 +76,25 @@ def execute(
         coalesce_streams=True,
         store_widget_state=False,
         shutdown_kernel="immediate",
-        extra_arguments=["--IPKernelApp.capture_fd_output=False"],
+        extra_arguments=["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=ERROR"],
         on_cell_execute=started,
         on_cell_executed=finished,
         on_cell_error=failed,
     )
     log = tempfile.TemporaryFile()  # noqa: SIM115
+
+    async def run() -> None:
+        try:
+            await client.async_execute(stdout=log, stderr=log)
+        except DeadKernelError:
+            task = asyncio.current_task()
+            if task and task.cancelling():  # by Ctrl-C, which nbclient takes for the end of the kernel
+                raise asyncio.CancelledError from None
+            raise _kernel_died(source.where(source.cells[running["index"]]), log) from None
+
     try:
         with log, asyncio.Runner(loop_factory=_Loop) as runner:
-            try:
-                runner.run(client.async_execute(stdout=log, stderr=log))
-            except DeadKernelError:
-                raise _kernel_died(source.where(source.cells[running["index"]]), log) from None
+            runner.run(run())
     except CellExecutionError:
         raise _cell_failed(source, notebook, running["index"], failure) from None
     except CellTimeoutError:

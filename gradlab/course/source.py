@@ -5,6 +5,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -271,7 +272,7 @@ def _exercise_errors(source: Source) -> list[CourseError]:
         for cell in source.cells
         if cell.exercise is not None and not cell.is_code
     ]
-    for cell, following in zip(code, [*code[1:], None], strict=True):
+    for cell, following in zip_longest(code, code[1:]):
         name = cell.exercise
         if name is None:
             continue

@@ -71,9 +71,9 @@ def exercise(name: str) -> str:
 BODY = code(TOOLS) + "\nThe task.\n" + exercise("hypotenuse") + code("print(hypotenuse(0.0))")
 
 
-def make(root: Path, *, body: str = BODY, head: str = HEAD, answers: dict[str, str] | None = None) -> Course:
-    """Write a course of one lesson, ``00_start``, and say where it lies."""
-    course = Course(
+def course_at(root: Path) -> Course:
+    """Where the parts of the small course lie."""
+    return Course(
         root=root,
         sources=root / "lessons" / "source",
         lessons=root / "lessons",
@@ -82,6 +82,11 @@ def make(root: Path, *, body: str = BODY, head: str = HEAD, answers: dict[str, s
         lock=root / "requirements.lock",
         package="exercises",
     )
+
+
+def make(root: Path, *, body: str = BODY, head: str = HEAD, answers: dict[str, str] | None = None) -> Course:
+    """Write a course of one lesson, ``00_start``, and say where it lies."""
+    course = course_at(root)
     course.sources.mkdir(parents=True)
     course.lock.write_text("numpy==2\n")
     write_source(course, body=body, head=head)
