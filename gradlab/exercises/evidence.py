@@ -23,6 +23,7 @@ from gradlab.exercises.standin import StandInUsed, grading
 UNCHANGED = "inputs unchanged"
 MOST_ELEMENTS = 10_000_000
 DEEPEST = 8
+MOST_LEAVES = 10_000
 
 Kind = Literal["array", "text", "none", "exception", "refused"]
 End = Literal["finished", "not attempted", "raised", "unusable", "stand-in"]
@@ -157,7 +158,7 @@ def flatten(value: Any) -> dict[str, Leaf]:
 
 
 def _flatten(value: Any, path: str, depth: int, leaves: dict[str, Leaf]) -> None:
-    if depth > DEEPEST:
+    if depth > DEEPEST or len(leaves) > MOST_LEAVES:
         leaves[path] = Leaf("refused", text="nested too deep")
         return
     kind = type(value)
@@ -166,26 +167,33 @@ def _flatten(value: Any, path: str, depth: int, leaves: dict[str, Leaf]) -> None
             (str(key), dict.__getitem__(value, key)) for key in dict.keys(value) if type(key) in (str, int)
         ]
     elif issubclass(kind, list | tuple) and not _is_numbers(value):
-        items = [(str(i), item) for i, item in enumerate(tuple(value))]
+        items = [(str(i), item) for i, item in enumerate(_items(value))]
     else:
         leaves[path] = _leaf(value)
         return
     if not items:
         leaves[path] = Leaf("text", text="nothing in it")
-    for key, item in items:
+    for key, item in items[:MOST_LEAVES]:
         _flatten(item, f"{path}.{key}" if path else key, depth + 1, leaves)
 
 
-def _is_numbers(value: Any) -> bool:
+def _is_numbers(value: Any, depth: int = 0) -> bool:
     """Whether a list or tuple holds plain numbers only, nested evenly: then it is an array written as a list."""
-    flat = tuple(value)
+    flat = _items(value)
     if not flat:
         return True
     if all(type(item) in (int, float, bool) for item in flat):
         return True
-    if all(type(item) in (list, tuple) and _is_numbers(item) for item in flat):
+    if depth > DEEPEST:
+        return False
+    if all(type(item) in (list, tuple) and _is_numbers(item, depth + 1) for item in flat):
         return len({_list_shape(item) for item in flat}) == 1
     return False
+
+
+def _items(value: Any) -> tuple[Any, ...]:
+    """The items of a list or tuple, also where a subclass iterates in a way of its own."""
+    return tuple(list.__iter__(value) if issubclass(type(value), list) else tuple.__iter__(value))
 
 
 def _list_shape(value: Any) -> tuple[int, ...]:
@@ -214,6 +222,8 @@ def _array(value: Any) -> Leaf:
     try:
         if isinstance(value, np.ndarray) and value.size > MOST_ELEMENTS:
             return Leaf("refused", text=f"array of {value.size:,} elements")
+        if isinstance(value, list | tuple):
+            value = list(_items(value))
         array = np.array(value, copy=True, subok=False)
     except Exception as error:
         return Leaf("refused", text=f"{_plain_name(type(value))} ({type(error).__name__})")
@@ -322,7 +332,8 @@ def array_text(array: np.ndarray, most: int = 12) -> str:
     if array.size > most:
         first = ", ".join(f"{x:.5g}" for x in array.ravel()[:3].tolist())
         return f"array of shape {array.shape} starting {first}, ..."
-    text = np.array2string(array, precision=5, separator=", ", max_line_width=10_000, floatmode="maxprec")
+    numbers: Any = {kind: lambda x: f"{x:.5g}" for kind in ("float_kind", "complex_kind")}
+    text = np.array2string(array, separator=", ", max_line_width=10_000, formatter=numbers)
     return " ".join(text.split())
 
 

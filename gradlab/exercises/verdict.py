@@ -156,15 +156,28 @@ def _compare_part(part: str, theirs: Leaves | None, expected: Leaves, tolerance:
 def _align(theirs: Leaves, expected: Leaves) -> Leaves:
     """Read a list of equal arrays as one array, or one array as a list of its rows, where the reference has it so."""
     if set(expected) == {""} and len(theirs) > 1 and expected[""].kind == "array":
-        rows = [theirs.get(str(i)) for i in range(len(theirs))]
-        arrays = [row.array for row in rows if row is not None and row.array is not None]
-        if len(arrays) == len(theirs) and len({a.shape for a in arrays}) == 1:
-            return {"": Leaf("array", np.stack(arrays))}
+        stacked = _stack(theirs)
+        return theirs if stacked is None else {"": Leaf("array", stacked)}
     if set(theirs) == {""} and len(expected) > 1 and set(expected) == {str(i) for i in range(len(expected))}:
         array = theirs[""].array
         if array is not None and array.ndim and len(array) == len(expected):
             return {str(i): Leaf("array", np.asarray(row)) for i, row in enumerate(array)}
     return theirs
+
+
+def _stack(leaves: Leaves) -> np.ndarray | None:
+    """Evenly nested lists of arrays as one array; None if they are anything else."""
+    if set(leaves) == {""}:
+        return leaves[""].array
+    rows: dict[str, dict[str, Leaf]] = {}
+    for path, leaf in leaves.items():
+        head, _, rest = path.partition(".")
+        rows.setdefault(head, {})[rest] = leaf
+    arrays = [_stack(row) for row in rows.values()]
+    even = (
+        list(rows) == [str(i) for i in range(len(rows))] and len({None if a is None else a.shape for a in arrays}) == 1
+    )
+    return np.stack([a for a in arrays if a is not None]) if even and arrays[0] is not None else None
 
 
 def compare(part: str, theirs: Leaf, expected: Leaf, tolerance: Tolerance) -> Message | None:

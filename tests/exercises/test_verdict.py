@@ -1,0 +1,178 @@
+"""What a verdict says of an answer: outcome, parts, named mistakes, reasons and counterexample."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from gradlab.exercises.evidence import UNCHANGED, Evidence, Leaf, collect, flatten
+from gradlab.exercises.exercise import Tolerance
+from gradlab.exercises.notebook import evaluate
+from gradlab.exercises.verdict import compare, judge, same
+from tests.exercises.samples import DOUBLE, PAIR, double, half_right, square, unchanged
+
+EXACT = Tolerance(rtol=1e-5, atol=1e-7)
+
+
+def named(function, name="double"):
+    function.__name__ = name
+    return function
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: x + x,
+        lambda x: (x * 2).tolist(),
+        lambda x: tf.constant(x) * 2,
+        lambda x: tf.Variable(tf.constant(x, tf.float32) * 2),
+        lambda x: np.float32(x) * np.float32(2),
+        lambda x: [v for v in 2 * x],  # noqa: C416
+        lambda x: [tf.constant(v) * 2 for v in x],
+        lambda x: tuple((2 * x).tolist()),
+    ],
+)
+def test_lists_numpy_and_tensors_of_both_precisions_are_accepted(answer):
+    assert evaluate(DOUBLE, answer, 1).outcome == "correct"
+
+
+def test_partial_credit_follows_the_weights():
+    verdict = evaluate(DOUBLE, half_right, 1)
+    assert verdict.outcome == "wrong"
+    assert verdict.parts == {"row": True, "column": False, UNCHANGED: True}
+    assert (verdict.points, verdict.total) == (2, 3)
+    assert verdict.misconceptions == ("triples-columns",)
+
+
+def test_two_mistakes_at_once_are_both_named():
+    def two_mistakes(x):
+        return square(x) if np.ndim(x) == 1 else half_right(x)
+
+    verdict = evaluate(DOUBLE, two_mistakes, 1)
+    assert set(verdict.misconceptions) == {"squares", "triples-columns"}
+    assert "You square x." in verdict.message
+    assert "Columns are tripled." in verdict.message
+
+
+def test_misconceptions_are_not_run_for_a_right_answer():
+    def rivals():
+        raise AssertionError("read")
+        yield
+
+    reference = collect(DOUBLE, double, 3)
+    assert judge(DOUBLE, reference, reference, rivals()).outcome == "correct"
+
+
+def test_an_unknown_mistake_gets_the_likely_cause():
+    assert "yours are 5 times" in evaluate(DOUBLE, lambda x: 10.0 * x, 1).message
+    assert "opposite sign" in evaluate(DOUBLE, lambda x: -2.0 * x, 1).message
+
+
+def test_a_column_for_a_flat_array_has_a_message_of_its_own():
+    verdict = evaluate(DOUBLE, lambda x: (2 * x)[:, None] if x.ndim == 1 else 2 * x, 1)
+    assert "one is a column" in verdict.message
+
+
+def test_a_square_from_broadcasting_has_a_message_of_its_own():
+    verdict = evaluate(DOUBLE, lambda x: x + x[:, None] if x.ndim == 1 else 2 * x, 1)
+    assert "every pair" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("theirs", "word"),
+    [
+        (None, "None"),
+        (np.full(5, np.nan), "not finite"),
+        (np.zeros((2, 3)), "shape"),
+        (np.zeros(5, bool), "bool"),
+        (np.zeros(5, complex), "complex"),
+        ("0.5", "'0.5'"),
+        (object(), "object"),
+        (np.array([object()] * 5), "objects"),
+        (double, "function"),
+        ({"a": 1, "b": 2}, "2 values"),
+    ],
+)
+def test_every_kind_of_difference_is_told(theirs, word):
+    verdict = evaluate(DOUBLE, lambda x: theirs, 1)
+    assert verdict.outcome == "wrong"
+    assert word in verdict.message
+
+
+def test_the_counterexample_is_the_call_with_the_smallest_input():
+    example = str(evaluate(DOUBLE, lambda x: x + 1.0, 1).example)
+    assert "x = [[" in example, "the column has four numbers, the row five"
+    assert "Yours" in example
+    assert "Expected" in example
+
+
+def test_data_for_programs_hold_no_expected_value():
+    verdict = evaluate(DOUBLE, lambda x: x + 1.0, 1)
+    assert set(verdict.as_data()) == {"exercise", "outcome", "parts", "misconceptions", "points", "total", "message"}
+    assert "Expected" not in verdict.as_data()["message"]
+
+
+def test_an_answer_that_changes_its_input_is_wrong_and_told_so():
+    def in_place(x):
+        x *= 2
+        return x
+
+    verdict = evaluate(DOUBLE, in_place, 1)
+    assert verdict.outcome == "wrong"
+    assert verdict.parts[UNCHANGED] is False
+    assert "in place: x" in verdict.message
+
+
+def test_an_exception_is_an_error_with_the_learners_line():
+    def broken(x):
+        return x.no_such_thing
+
+    verdict = evaluate(DOUBLE, broken, 1)
+    assert verdict.outcome == "error"
+    assert "AttributeError" in verdict.message
+    assert "return x.no_such_thing" in verdict.message
+
+
+def test_a_list_of_arrays_is_compared_with_a_stacked_array_both_ways():
+    assert evaluate(PAIR, lambda x: np.stack([x, x**2]), 1).outcome == "correct"
+    assert evaluate(PAIR, lambda x: [x, x**2], 1).outcome == "correct"
+    assert evaluate(PAIR, lambda x: [x, x**2, x], 1).outcome == "wrong"
+    assert evaluate(PAIR, lambda x: {"0": x, "1": x**2}, 1).outcome == "correct"
+
+
+def test_a_misconception_that_raised_is_never_matched():
+    ended = Evidence("raised")
+    from gradlab.exercises.verdict import Rival
+
+    learner, reference = collect(DOUBLE, unchanged, 1), collect(DOUBLE, double, 1)
+    assert judge(DOUBLE, learner, reference, [Rival("raised", "no", ended)]).misconceptions == ()
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_expected_infinities_and_nans_must_come_at_the_same_places(value):
+    expected = Leaf("array", np.array([1.0, value]))
+    assert compare("x", Leaf("array", np.array([1.0, value])), expected, EXACT) is None
+    assert compare("x", Leaf("array", np.array([1.0, 2.0])), expected, EXACT) is not None
+    assert compare("x", Leaf("array", np.array([value, value])), expected, EXACT) is not None
+
+
+def test_infinities_of_the_other_sign_differ():
+    assert compare("x", Leaf("array", np.array([np.inf])), Leaf("array", np.array([-np.inf])), EXACT) is not None
+
+
+def test_whole_numbers_are_accepted_where_floats_are_expected_and_truths_are_not():
+    expected = flatten(3.0)
+    assert same(flatten(3), expected, EXACT)
+    assert same(flatten(np.int8(3)), expected, EXACT)
+    assert not same(flatten(True), flatten(1.0), EXACT)
+    assert not same(flatten(1), flatten(True), EXACT)
+
+
+def test_a_tolerance_is_relative_to_what_is_expected():
+    assert same(flatten(1e8 + 500), flatten(1e8), EXACT)
+    assert not same(flatten(1e8 + 5000), flatten(1e8), EXACT)
+    assert not same(flatten(0.0), flatten(1e-6), EXACT)
+
+
+def test_every_outcome_is_reproduced_when_judged_again():
+    for answer in (double, unchanged, half_right, lambda x: None):
+        assert evaluate(DOUBLE, answer, 7) == evaluate(DOUBLE, answer, 7)
