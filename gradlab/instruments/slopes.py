@@ -1,0 +1,242 @@
+"""The slope of a noisy function of one number at zero, with an error bar that can be believed.
+
+The function is sampled in pairs ``f(t), f(-t)`` over a geometric ladder of steps. Odd polynomials are fitted to the
+differences in a window that moves up the ladder: the slope is the first coefficient, and the scatter around the fit is
+the noise, whatever it comes from (rounding of the result, of the intermediates, a truncated series). Small windows
+are unbiased and noisy, large ones precise and biased; Lepski's rule takes the most precise window that contradicts no
+smaller one. No tolerance enters.
+
+Sources: Press et al., Numerical Recipes (3rd ed.), section 5.7; Ridders (1982), Advances in Engineering Software 4,
+75-76 (steps compared among each other); Moré and Wild (2011), SIAM J. Sci. Comput. 33, 1292-1314 (noise is measured
+from the function's own values); Lepski (1990), Theory Probab. Appl. 35, 454-466 (choice of the window).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+WINDOW = 8
+"""Steps in one window: enough for three coefficients and five degrees of freedom for the noise."""
+
+CERTAINTY = 6.0
+"""Standard errors that make an error estimate: with the pooled noise of several windows, practical certainty."""
+
+LARGEST_HIDDEN_OFFSET = 3e4
+"""Intermediates at most this many times larger than the result (or 1) explain a staircase as rounding.
+
+An offset of 1e4 inside a float32 function makes it a staircase, and so does quantising to 8 bits. The first is
+rounding, the second is what the function is; the height of the stairs is all that tells them apart.
+"""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One direction's measurements; every array has one entry per step, smallest step first.
+
+    ``odd`` is (f(t) - f(-t)) / 2 less what the slope under test predicts, ``even`` is (f(t) + f(-t)) / 2 - f(0),
+    ``rise`` the larger of the two one-sided changes. ``rounding`` is the rounding error (one sigma) of those results
+    that changed, ``full_rounding`` of all results, ``unit`` the machine epsilon times the larger of 1 and the result.
+    """
+
+    steps: Array
+    odd: Array
+    even: Array
+    rise: Array
+    rounding: Array
+    full_rounding: Array
+    moved: NDArray[np.bool_]
+    unit: float
+    broken_at_zero: bool = False
+
+    def joined(self, other: "Samples") -> "Samples":
+        """The measurements of both, in order of the step."""
+        order = np.argsort(np.concatenate([self.steps, other.steps]), kind="stable")
+
+        def merge(mine: NDArray, theirs: NDArray) -> NDArray:
+            return np.concatenate([mine, theirs])[order]
+
+        return Samples(
+            steps=merge(self.steps, other.steps),
+            odd=merge(self.odd, other.odd),
+            even=merge(self.even, other.even),
+            rise=merge(self.rise, other.rise),
+            rounding=merge(self.rounding, other.rounding),
+            full_rounding=merge(self.full_rounding, other.full_rounding),
+            moved=merge(self.moved, other.moved),
+            unit=self.unit,
+            broken_at_zero=self.broken_at_zero or other.broken_at_zero,
+        )
+
+
+@dataclass(frozen=True)
+class Slope:
+    """What the samples say about the slope.
+
+    ``excess`` is the slope less the one under test, known to within ``estimate``. ``corner`` is half the difference
+    between the slopes to the right and to the left, known to within ``corner_estimate``. ``step`` is the largest step
+    of the window that was used, ``nearby`` the steepest secant in it, ``noise`` the scatter of one value.
+    ``jump`` is true where the function is discontinuous at zero.
+    """
+
+    excess: float
+    estimate: float
+    corner: float
+    corner_estimate: float
+    step: float
+    nearby: float
+    noise: float
+    jump: bool = False
+    flat: bool = False
+
+
+UNKNOWN = Slope(0.0, np.inf, 0.0, np.inf, np.nan, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """Best fit of each window: the coefficient sought, its standard error, the scatter."""
+
+    value: Array
+    error: Array
+    scatter: Array
+
+
+def ladder(smallest: float, largest: float, ratio: float, rng: np.random.Generator) -> Array:
+    """Steps from `smallest` to `largest` in geometric order, shaken by 10 % so that they resonate with nothing."""
+    count = max(WINDOW + 2, int(np.ceil(np.log(largest / smallest) / np.log(ratio))) + 1)
+    steps = np.geomspace(smallest, largest, count) * rng.uniform(0.9, 1.1, count)
+    return np.sort(steps)
+
+
+def slope_at_zero(samples: Samples) -> Slope:
+    """The slope with its error estimate; see the module's text.
+
+    Args:
+        samples: measurements along one direction, at least `WINDOW` steps (fewer give an infinite estimate).
+    """
+    if len(samples.steps) < WINDOW:
+        return UNKNOWN
+    if _jumps(samples):
+        return Slope(0.0, np.inf, np.inf, 0.0, float(samples.steps[0]), float(np.max(samples.rise)), 0.0, jump=True)
+    plain = _estimate(samples, samples.rounding)
+    if abs(plain.excess) <= plain.estimate and not plain.flat:
+        return plain
+    return _weigh(plain, samples)
+
+
+def _weigh(plain: Slope, samples: Samples) -> Slope:
+    """Decide between the function as computed and the same with low digits lost in intermediates.
+
+    A function that loses digits is flat over small steps, and its true slope shows over larger ones only. So the
+    noise that larger steps show is granted to small ones too, as far as rounding can explain it.
+    """
+    noise = _hidden_noise(samples)
+    if noise is None:
+        return plain
+    granted = _estimate(samples, np.maximum(samples.full_rounding, noise))
+    differs = abs(granted.excess) > granted.estimate
+    cornered = abs(granted.corner) > granted.corner_estimate
+    if abs(plain.excess) <= plain.estimate:
+        return granted if differs or cornered else plain
+    explained = abs(plain.excess) * plain.step <= 8 * max(noise, float(np.max(samples.full_rounding)))
+    return granted if explained and not differs else plain
+
+
+def _hidden_noise(samples: Samples) -> float | None:
+    """Height of the stairs that the function climbs, if rounding of intermediates can explain them; else None."""
+    limit = LARGEST_HIDDEN_OFFSET * samples.unit
+    fits = _fit_windows(samples.steps, samples.odd, [(1,), (1, 3), (1, 3, 5)], 0)
+    plausible = fits.scatter[fits.scatter <= limit]
+    if not len(plausible):
+        return None
+    first = int(np.argmax(samples.moved)) if samples.moved.any() else 0
+    if first and samples.moved.any() and samples.rise[first] > limit:
+        return None
+    # the largest level that lasts: scatter that grows steadily is a truncated series, not noise
+    lasting = np.minimum(fits.scatter[:-2], fits.scatter[2:]) if len(fits.scatter) > 2 else fits.scatter
+    growth = fits.scatter[2:] <= 4 * fits.scatter[:-2] if len(fits.scatter) > 2 else np.ones(1, bool)
+    levels = lasting[growth & (lasting <= limit)]
+    return float(np.max(levels)) if len(levels) else None
+
+
+def _jumps(samples: Samples) -> bool:
+    """True if the values next to zero differ from the value at zero by an amount that doesn't shrink with the step."""
+    few = slice(0, 10)
+    right = samples.even[few] + samples.odd[few]
+    left = samples.even[few] - samples.odd[few]
+    height = 0.0
+    for side in (right, left):
+        middle = float(np.median(side))
+        if abs(middle) > 20 * (float(np.ptp(side)) + float(np.max(samples.full_rounding[few]))):
+            height = max(height, abs(middle))
+    moderate = samples.rise[samples.steps <= 1.0]
+    return height > 0 and height > 1e-2 * float(np.max(moderate, initial=0.0))
+
+
+def _estimate(samples: Samples, floor: Array) -> Slope:
+    """The slope and the corner, by Lepski's rule over the windows."""
+    odd = _fit_windows(samples.steps, samples.odd, [(1,), (1, 3), (1, 3, 5)], 0, floor)
+    even = _fit_windows(samples.steps, samples.even, [(0, 1), (0, 1, 2), (0, 1, 2, 4)], 1, floor)
+    chosen, error = _choose(odd)
+    corner_at, corner_error = _choose(even)
+    here = slice(chosen, chosen + WINDOW)
+    corner_here = abs(even.value[chosen])
+    if corner_here <= 3 * even.error[chosen]:
+        corner_here = 0.0
+    return Slope(
+        excess=float(odd.value[chosen]),
+        estimate=float(error + corner_here),
+        corner=float(even.value[corner_at]),
+        corner_estimate=float(corner_error),
+        step=float(samples.steps[chosen + WINDOW - 1]),
+        nearby=float(np.max(samples.rise[here] / samples.steps[here])),
+        noise=float(odd.scatter[chosen]),
+        flat=not samples.moved[here].all(),
+    )
+
+
+def _fit_windows(
+    steps: Array, values: Array, models: list[tuple[int, ...]], wanted: int, floor: Array | None = None
+) -> _Fits:
+    """Fit each model (a tuple of powers) in each window; keep the model with the smallest standard error."""
+    windows = np.lib.stride_tricks.sliding_window_view(steps, WINDOW)
+    data = np.lib.stride_tricks.sliding_window_view(values, WINDOW)
+    largest = windows[:, -1:]
+    scaled = windows / largest
+    found, errors, scatters = [], [], []
+    for powers in models:
+        design = scaled[..., None] ** np.array(powers, float)
+        inverse = np.linalg.pinv(design)
+        coefficients = np.einsum("wpm,wm->wp", inverse, data)
+        residual = data - np.einsum("wmp,wp->wm", design, coefficients)
+        scatters.append(np.sqrt(np.sum(residual**2, axis=1) / (WINDOW - len(powers))))
+        errors.append(np.sqrt(np.sum(inverse[:, wanted] ** 2, axis=1)) / largest[:, 0])
+        found.append(coefficients[:, wanted] / largest[:, 0])
+    scatter, gain, value = np.array(scatters), np.array(errors), np.array(found)
+    # noise doesn't vanish with the step: what smaller windows showed is there in larger ones too
+    lasting = np.maximum.accumulate(np.min(scatter, axis=0))
+    noise = np.maximum(scatter, lasting)
+    if floor is not None:
+        noise = np.maximum(noise, np.max(np.lib.stride_tricks.sliding_window_view(floor, WINDOW), axis=1))
+    error = noise * gain
+    best = np.argmin(error, axis=0)
+    column = np.arange(len(best))
+    return _Fits(value[best, column], error[best, column], np.min(scatter, axis=0))
+
+
+def _choose(fits: _Fits) -> tuple[int, float]:
+    """Lepski's rule: the most precise window among those that contradict no smaller one, and its error estimate."""
+    value, error = fits.value, fits.error
+    best, best_estimate = 0, CERTAINTY * float(error[0])
+    for at in range(1, len(value)):
+        apart = np.abs(value[at] - value[:at])
+        if np.any(apart > 3.0 * (error[at] + error[:at])):
+            break
+        # a bias that smaller windows are too noisy to contradict still shows as a drift between neighbours
+        estimate = CERTAINTY * float(error[at]) + float(np.max(apart[-2:]))
+        if estimate < best_estimate:
+            best, best_estimate = at, estimate
+    return best, best_estimate
