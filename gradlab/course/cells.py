@@ -11,13 +11,15 @@ _DEFINITION = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTIL
 _CHECK = re.compile(r"\bcheck[ \t]*\([ \t]*(\w+)[ \t]*\)")
 _MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 
+_SYNTAX = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def parse(source: str) -> ast.Module | None:
     """The syntax tree of a cell, its magics taken for ``pass``; None where it isn't Python."""
     try:
-        return ast.parse(_MAGIC.sub(r"\1pass", source))
+        return compile(_MAGIC.sub(r"\1pass", source), "<cell>", "exec", _SYNTAX)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -11,3 +11,7 @@ class CourseError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what}\n  mend: {self.mend}"
+
+
+class BadArgument(CourseError):
+    """What was asked for can't be: a lesson that there isn't, a file that is no file."""

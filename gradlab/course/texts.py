@@ -10,6 +10,46 @@ from typing import Any
 from gradlab.exercises.texts import look_up
 
 ENGLISH = {
+    # help of the commands
+    "help": "A course on the backward pass in TensorFlow: its workbook, and the tools around it.",
+    "help_exit": "Exit status: 0 all is well, 1 something is wrong, 2 the arguments can't be used.",
+    "help_workbook": "The learner's folder; default: the one you are in, else workbook/ in the course's folder.",
+    "help_json": "Print JSON instead of text.",
+    "short_lab": "Open JupyterLab in your workbook.",
+    "help_lab": "Copy the lessons into your workbook and open JupyterLab there. What is there already stays as it is.",
+    "help_more": "Arguments for JupyterLab itself.",
+    "help_no_browser": "Don't open a browser; print the address.",
+    "help_port": "Port of JupyterLab; the next free one if it is taken.",
+    "short_update": "Bring in new versions of the lessons, with a backup.",
+    "help_update": (
+        "Bring new versions of the lessons into your workbook. Your answers, predictions and own cells are carried "
+        "over, and a backup is kept in backups/."
+    ),
+    "short_reset": "Start one lesson again, with a backup.",
+    "help_reset": "Start one lesson again. Your notebook goes to backups/ first; your progress is kept.",
+    "help_number": "Number of the lesson, such as 04.",
+    "short_progress": "Show how far you are.",
+    "help_progress": "Show how far you are: every exercise of the course, and your predictions.",
+    "short_build": "Make lessons and solutions from their sources (for authors).",
+    "help_build": "Make lessons and solutions from lessons/source/ (for authors). Executes only what has changed.",
+    "help_numbers": "Numbers of lessons; all if none is given.",
+    "help_build_check": "Write and execute nothing; say what is stale, and the command that mends it.",
+    "help_force": "Execute solutions even if nothing has changed.",
+    "short_check": "Run a notebook and report its exercises.",
+    "help_check": (
+        "Run a notebook from top to bottom in a kernel of its own, and report every exercise. The notebook and your "
+        "progress stay as they are. Exit status 0 if every exercise is correct and no cell raises."
+    ),
+    "help_notebook": "The notebook to check.",
+    "help_limit": "Seconds that one cell may take.",
+    "short_env": "Check whether this machine is ready.",
+    "help_env": "Check whether this machine is ready for the course.",
+    "help_deep": "Import TensorFlow too, list its devices and take one gradient (some seconds).",
+    # said by every command
+    "mend": "next: {mend}",
+    "stopped": "Stopped.",
+    "no_sources": "There are no lesson sources in {folder}.",
+    "build_done": "built: {built}, up to date: {fresh}, problems: {problems}",
     # where the course and the workbook are
     "no_lessons": "There are no lessons beside this gradlab (looked in {folder}).",
     "no_lessons_mend": (
@@ -82,6 +122,85 @@ ENGLISH = {
     "reset_same": "{name} is as it was handed out already.",
     "reset_new": "{name} was missing and has been handed out again.",
     "reset_reload": "JupyterLab is running: if the notebook is open, choose File > Reload Notebook from Disk.",
+    # gradlab check
+    "no_notebook": "There is no file {path}.",
+    "no_file": "{path} is not a file.",
+    "unreadable": "{path} can't be read ({reason}).",
+    "no_file_mend": "gradlab check NOTEBOOK, such as: gradlab check workbook/00_start.ipynb",
+    "no_kernel": "No kernel starts here: {reason}",
+    "no_kernel_mend": "gradlab env",
+    "cell_slow": "stopped after {limit} s (gradlab check --time-limit gives more)",
+    "cell_died": "it ended the kernel: exit(), os._exit, a crash in native code, or no memory left",
+    "cell_input": "it waits for input(), and nobody can type here",
+    "exercise_slow": (
+        "Stopped after {limit} s. Is there a loop in it that never ends? (gradlab check --time-limit gives more.)"
+    ),
+    "exercise_died": "It ended the kernel: exit(), os._exit, a crash in native code, or no memory left.",
+    "exercise_broken": "Cell [{cell}], which defines it, doesn't run: {text}",
+    "exercise_silent": "Its check cell gave no verdict: {text}",
+    "exercise_no_output": "it printed none",
+    "exercise_renamed": "Cell [{cell}] defines {other} in its place. Call the function {name} again.",
+    "exercise_gone": (
+        "No cell defines it. Copy its cell from {source}, or start the lesson again (yours goes to the backups first): "
+        "gradlab reset {number}"
+    ),
+    "exercise_gone_nowhere": "No cell defines it. Copy the cell that begins with def {name} from the lesson.",
+    "remark_twice": "It is defined in cells {numbers}; [{counts}] is the one that was checked.",
+    "remark_no_check": (
+        "Its check cell is gone; it was checked all the same. Put {name} = check({name}) below cell [{cell}]."
+    ),
+    "remark_early_check": "Its check, cell [{check}], stands above cell [{cell}], which defines it: move it below.",
+    "outcome_correct": "correct",
+    "outcome_wrong": "wrong",
+    "outcome_not_attempted": "not attempted",
+    "outcome_error": "error",
+    "report_title": "{notebook}, run from top to bottom:",
+    "report_cells": "Cells that did not run to their end:",
+    "report_cell": "[{cell}] {begins}",
+    "report_line": "[{cell}] line {line}, in: {begins}",
+    "report_total": "{correct} of {total} exercises correct",
+    # gradlab env
+    "env_ready": "ready: this machine can run the course.",
+    "env_not_ready": "not ready: something is in the way of the course.",
+    "env_python": "{version}; TensorFlow 2.21 runs on 3.11, 3.12 and 3.13",
+    "env_python_mend": "install Python 3.13, then make env",
+    "env_packages": "packages",
+    "env_missing": "{name} is missing",
+    "env_version": "{name} is {version}, not {wanted}",
+    "env_none": "missing",
+    "env_more": "; and {count} more",
+    "env_as_locked": "all {count} as in requirements.lock",
+    "env_no_lock": "what gradlab needs is there; there is no requirements.lock to compare the versions with",
+    "env_processor": "processor",
+    "env_intel_mac": "TensorFlow 2.21 has no build for Macs with an Intel processor",
+    "env_no_avx": "it lacks AVX, which TensorFlow's builds need",
+    "env_other_machine": "use another machine: Linux (x86 with AVX, or arm), Windows, or a Mac with Apple silicon",
+    "env_unknown": "unknown",
+    "env_kernel": "kernel",
+    "env_kernel_here": "python3 is this environment's Python",
+    "env_no_kernel": "there is no kernel named python3",
+    "env_kernel_elsewhere": "python3 is another Python: {program}",
+    "env_quiet": "quiet cells",
+    "env_is_quiet": "TensorFlow's log stays out of cell outputs",
+    "env_loud": "TensorFlow's log goes into cell outputs",
+    "env_workbook": "workbook",
+    "env_unwritable": "{folder} can't be written",
+    "env_disk": "disk",
+    "env_free": "{gigabytes} GB free",
+    "env_disk_mend": "make some room: about 1 GB is comfortable",
+    "env_memory": "memory",
+    "env_total": "{gigabytes} GB",
+    "env_memory_mend": "close other programs, and shut down kernels that you don't use: 4 GB is comfortable",
+    "env_cores": "cores",
+    "env_one_core": "the lessons run, about twice as long as they say",
+    "env_browser": "browser",
+    "env_system_browser": "the system's",
+    "env_no_browser": "none found here",
+    "env_gpu": "GPU",
+    "env_no_gpu": "none (no lesson needs one)",
+    "env_no_tensorflow": "it can't be used: {reason}",
+    "env_ended": "its process ended with status {status}",
+    "env_wrong_gradient": "the slope of x² at 3 came out as {value}, not 6",
 }
 
 

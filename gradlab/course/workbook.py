@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from gradlab.course.errors import CourseError
+from gradlab.course.errors import BadArgument, CourseError
 from gradlab.course.locking import Held, locked
 from gradlab.course.texts import Note, note, say, shown
 from gradlab.exercises.progress import WORKBOOK_MARK
@@ -18,7 +18,7 @@ _LEFTOVER = re.compile(r"\..+\.\d+\.tmp")
 _TRIES = 3
 
 
-class UnknownLesson(CourseError):
+class UnknownLesson(BadArgument):
     """A lesson was asked for that the course doesn't have."""
 
 

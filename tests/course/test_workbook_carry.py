@@ -207,11 +207,9 @@ def test_an_exercise_turned_into_text_is_kept_beside_the_stub():
 
 
 def test_predictions_are_carried_by_name():
-    new = notebook(
-        INTRO, code('first = predict("loss at the start", None)\nprint("é")\nb = predict("other", value=None)')
-    )
+    two = 'first = predict("loss at the start", None)\nprint("é")\nb = predict("other", value=None)'
     mine = work((1, code('guess = predict("loss at the start", 2.3)', id=GUESS.id)))
-    result = carried(mine, new=new)
+    result = carried(mine, new=notebook(INTRO, code(two)))
     assert sources(result.notebook)[1] == two.replace("None", "2.3", 1)
     assert 'your predictions: "loss at the start"' in told(result)
     assert len(result.notebook.cells) == 2

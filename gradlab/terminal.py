@@ -1,0 +1,64 @@
+"""How the commands speak: paragraphs as wide as the terminal, errors with the next thing to type, a progress bar."""
+
+import contextlib
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+
+import typer
+
+from gradlab.course.errors import CourseError
+from gradlab.course.texts import say
+
+_WIDEST = 100
+
+
+def width() -> int:
+    """The columns to write in."""
+    return min(shutil.get_terminal_size().columns, _WIDEST)
+
+
+def tell(text: str, indent: str = "", hanging: str | None = None, err: bool = False) -> None:
+    """Print a paragraph; what has no spaces (a path, an address) stays in one piece. ``hanging`` is for later lines."""
+    lines = textwrap.wrap(
+        text,
+        width(),
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    typer.echo("\n".join(lines), err=err)
+
+
+def complain(error: CourseError) -> None:
+    """Print what is wrong and the next thing to type."""
+    tell(error.what, err=True)
+    tell(say("mend", mend=error.mend), indent="  ", err=True)
+
+
+class Bar:
+    """A progress bar on standard error that says what is worked on; without a terminal it shows nothing."""
+
+    def __init__(self, advance: Callable[[str, int, int], None], line: Callable[[str], None]) -> None:
+        self.advance = advance
+        self.line = line
+
+
+@contextlib.contextmanager
+def bar() -> Iterator[Bar]:
+    """A `Bar`, gone at the end. ``advance(what, done, total)`` moves it, ``line(text)`` prints above it."""
+    if not sys.stderr.isatty():
+        yield Bar(lambda what, done, total: None, lambda text: tell(text, err=True))
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield Bar(
+            lambda what, done, total: progress.update(task, description=what, completed=done, total=total),
+            lambda text: progress.console.print(text, markup=False, highlight=False),
+        )
