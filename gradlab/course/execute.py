@@ -99,9 +99,7 @@ def execute(
         raise _cell_failed(source, notebook, running["index"], failure) from None
     except CellTimeoutError:
         where = source.where(source.cells[running["index"]])
-        raise LessonError(
-            f"{where} ran longer than {timeout:g} seconds", "make the cell's work smaller, or give --timeout SECONDS"
-        ) from None
+        raise LessonError(f"{where} ran longer than {timeout:g} seconds", "make the cell's work smaller") from None
     return notebook
 
 

@@ -74,7 +74,12 @@ def test_a_cell_that_ends_its_kernel_is_told_with_the_processes_last_words(tmp_p
     assert "no memory left" in what
 
 
-def test_what_native_code_writes_stays_out_of_the_outputs(tmp_path):
+def test_what_native_code_writes_stays_out_of_the_outputs_whatever_is_configured(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # where it is set, ipykernel never catches native output
+    profile = tmp_path / "ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.capture_fd_output = True\n")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = run(tmp_path, code("import os\nprint('seen')\n_ = os.write(2, b'log'), os.write(1, b'log')"))
     assert [output.text for output in notebook.cells[1].outputs] == ["seen\n"]
 
