@@ -16,6 +16,7 @@ from gradlab.course.files import notebook_text, write_atomically
 from gradlab.course.layout import Course
 from gradlab.course.record import current, record_path, solution_path, to_text
 from gradlab.course.source import LessonRefused, missing_sections, read_source
+from gradlab.course.style import style_remarks
 
 TIMEOUT = 120.0
 _LONGEST_CELL = 30
@@ -161,7 +162,7 @@ def _remarks(course: Course, lesson: Lesson) -> list[str]:
         for cell in source.cells
         if cell.is_code and len(cell.source.splitlines()) > _LONGEST_CELL
     ]
-    return remarks
+    return remarks + style_remarks(course, lesson)
 
 
 def _build_lesson(course: Course, lesson: Lesson, force: bool, timeout: float, run: _Run) -> bool:

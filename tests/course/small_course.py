@@ -28,6 +28,7 @@ Hello.
 TOOLS = """\
 import math
 
+
 def check(answer):
     try:
         outcome = "correct" if answer(1.0) == math.sqrt(2.0) else "wrong"
