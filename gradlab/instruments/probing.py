@@ -168,6 +168,20 @@ class Program:
             for gradient in gradients
         ]
 
+    def flat_gradient(self, place: Array, upstream: Array) -> Array:
+        """The gradient as one long vector; None reads as zeros."""
+        return self.joined(self.gradient(place, upstream))
+
+    def joined(self, parts: list[NDArray | None]) -> Array:
+        """One array or None per slot, end to end; None reads as zeros."""
+        return np.concatenate(
+            [np.zeros(s.array.size) if p is None else p.ravel() for s, p in zip(self.slots, parts, strict=True)]
+        )
+
+    def slot_of(self, place: int) -> Slot:
+        """The slot in which a place of the long vector lies."""
+        return next(slot for slot in self.slots if place < slot.stop)
+
     def restore(self) -> None:
         """Put every variable and the global generators of Python and NumPy back."""
         for variable, value in self.state:
@@ -342,13 +356,22 @@ def _numpy_or_none(variable: tf.Variable) -> NDArray | None:
         return None
 
 
+def _subclasses(kind: type) -> set[type]:
+    """A class and all that derive from it; asking each object with isinstance would wake lazy proxies."""
+    found = {kind}
+    for child in type.__subclasses__(kind):
+        found |= _subclasses(child)
+    return found
+
+
 def _equal(one: NDArray, other: NDArray) -> bool:
     return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
 def _every_variable() -> list[tuple[tf.Variable, NDArray]]:
     """Every variable alive in this process, with a copy of its value: whatever the function changes is among them."""
-    alive = [thing for thing in gc.get_objects() if issubclass(type(thing), tf.Variable)]
+    kinds = _subclasses(tf.Variable)
+    alive = [thing for thing in gc.get_objects() if type(thing) in kinds]
     sized = [
         (int(np.prod(variable.shape)) * variable.dtype.size, variable)
         for variable in alive

@@ -11,7 +11,7 @@ Sources: Press et al., Numerical Recipes (3rd ed.), section 5.7; Ridders (1982),
 from the function's own values); Lepski (1990), Theory Probab. Appl. 35, 454-466 (choice of the window).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,10 +121,7 @@ def slope_at_zero(samples: Samples) -> Slope:
         return UNKNOWN
     if _jumps(samples):
         return Slope(0.0, np.inf, np.inf, 0.0, float(samples.steps[0]), float(np.max(samples.rise)), 0.0, jump=True)
-    plain = _estimate(samples, samples.rounding)
-    if abs(plain.excess) <= plain.estimate and not plain.flat:
-        return plain
-    return _weigh(plain, samples)
+    return _weigh(_estimate(samples, samples.rounding), samples)
 
 
 def _weigh(plain: Slope, samples: Samples) -> Slope:
@@ -133,33 +130,34 @@ def _weigh(plain: Slope, samples: Samples) -> Slope:
     A function that loses digits is flat over small steps, and its true slope shows over larger ones only. So the
     noise that larger steps show is granted to small ones too, as far as rounding can explain it.
     """
-    noise = _hidden_noise(samples)
-    if noise is None:
-        return plain
+    noise = max(_hidden_noise(samples), float(np.max(samples.full_rounding)))
     granted = _estimate(samples, np.maximum(samples.full_rounding, noise))
-    differs = abs(granted.excess) > granted.estimate
-    cornered = abs(granted.corner) > granted.corner_estimate
-    if abs(plain.excess) <= plain.estimate:
-        return granted if differs or cornered else plain
-    explained = abs(plain.excess) * plain.step <= 8 * max(noise, float(np.max(samples.full_rounding)))
-    return granted if explained and not differs else plain
+    agree = [abs(slope.excess) <= slope.estimate for slope in (plain, granted)]
+    if agree == [True, True] or agree == [False, False]:
+        chosen = min(plain, granted, key=lambda slope: slope.estimate)
+    elif agree == [True, False]:
+        # a slope of 0 over steps too small to change any digit is no evidence
+        chosen = granted if plain.flat else plain
+    else:
+        chosen = granted if abs(plain.excess) * plain.step <= 8 * noise else plain
+    return replace(chosen, corner=granted.corner, corner_estimate=granted.corner_estimate)
 
 
-def _hidden_noise(samples: Samples) -> float | None:
+def _hidden_noise(samples: Samples) -> float:
     """Height of the stairs that the function climbs, if rounding of intermediates can explain them; else None."""
     limit = LARGEST_HIDDEN_OFFSET * samples.unit
     fits = _fit_windows(samples.steps, samples.odd, [(1,), (1, 3), (1, 3, 5)], 0)
     plausible = fits.scatter[fits.scatter <= limit]
     if not len(plausible):
-        return None
+        return 0.0
     first = int(np.argmax(samples.moved)) if samples.moved.any() else 0
     if first and samples.moved.any() and samples.rise[first] > limit:
-        return None
+        return 0.0
     # the largest level that lasts: scatter that grows steadily is a truncated series, not noise
     lasting = np.minimum(fits.scatter[:-2], fits.scatter[2:]) if len(fits.scatter) > 2 else fits.scatter
     growth = fits.scatter[2:] <= 4 * fits.scatter[:-2] if len(fits.scatter) > 2 else np.ones(1, bool)
     levels = lasting[growth & (lasting <= limit)]
-    return float(np.max(levels)) if len(levels) else None
+    return float(np.max(levels)) if len(levels) else 0.0
 
 
 def _jumps(samples: Samples) -> bool:
