@@ -174,7 +174,7 @@ def _problem(
 
 def _how_to_bind(source: Source, answer: Answer, wanted: Binding) -> str:
     if wanted.how.startswith(("import ", "from ")):
-        return f"add `{wanted.how}` to the first code cell of {source.path}, or import it inside {answer.name}"
+        return f"add `{wanted.how}` to the first code cell of {source.path}, or do without it"
     return f"nest {wanted.name} inside {answer.name}, so that the lesson shows it"
 
 
