@@ -62,7 +62,7 @@ def lab(
         tell(say("lab_newer", names=", ".join(lesson.name for lesson in old)))
     for problem in damaged(book, course):
         complain(problem)
-    with jupyter.only_one(book) as other:
+    with jupyter.only_one(book, lambda held: tell(say("lab_waiting", holder=held.holder))) as other:
         if other is not None:
             tell(say("lab_running", address=other.address))
             tell(say("lab_not_opened" if no_browser or not _browse(other.address) else "lab_opened"))

@@ -1,6 +1,7 @@
 """How the commands speak: paragraphs as wide as the terminal, errors with the next thing to type, a progress bar."""
 
 import contextlib
+import re
 import shutil
 import sys
 import textwrap
@@ -12,6 +13,8 @@ from gradlab.course.errors import CourseError
 from gradlab.course.texts import say
 
 _WIDEST = 100
+_COMMAND = re.compile(r"\b(?:gradlab|make|cp|mv|rm|chmod|kill|ls)(?: [^\s,;()]+)+")
+_HARD_SPACE = "\u00a0"
 
 
 def width() -> int:
@@ -20,16 +23,16 @@ def width() -> int:
 
 
 def tell(text: str, indent: str = "", hanging: str | None = None, err: bool = False) -> None:
-    """Print a paragraph; what has no spaces (a path, an address) stays in one piece. ``hanging`` is for later lines."""
+    """Print a paragraph; a path, an address or a command stays in one piece. ``hanging`` is for later lines."""
     lines = textwrap.wrap(
-        text,
+        _COMMAND.sub(lambda found: found[0].replace(" ", _HARD_SPACE), text),
         width(),
         initial_indent=indent,
         subsequent_indent=indent if hanging is None else hanging,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    typer.echo("\n".join(lines), err=err)
+    typer.echo("\n".join(lines).replace(_HARD_SPACE, " "), err=err)
 
 
 def complain(error: CourseError) -> None:

@@ -286,22 +286,39 @@ def _own_cells(
     draft: _Draft, course: _Course, learner: list[NotebookNode], places: list[_Place], used: set[int]
 ) -> None:
     """Put the cells that the learner edited or added where they stood, as far as that place still exists."""
-    anchor = _TOP
+    anchors = _anchors(places, len(draft.slots))
     added = 0
     for index, (cell, place) in enumerate(zip(learner, places, strict=True)):
-        if index not in used and place.kind != "ours":
-            if _stays_in_place(draft, course, cell, place):
-                assert place.slot is not None
-                draft.slots[place.slot] = _keep(cell, draft.slots[place.slot])
-                draft.notes.append(note("carried_edit", begins=cells.first_line(cell.source)))
-            elif not _is_empty(cell):
-                added += place.kind == "added"
-                draft.behind[anchor].append(_own(draft, course, cell, place))
-        slot = place.slot if place.slot is not None else course.slot_of_id.get(cell.get("id"))
-        if slot is not None:
-            anchor = slot
+        if index in used or place.kind == "ours":
+            continue
+        if _stays_in_place(draft, course, cell, place):
+            assert place.slot is not None
+            draft.slots[place.slot] = _keep(cell, draft.slots[place.slot])
+            draft.notes.append(note("carried_edit", begins=cells.first_line(cell.source)))
+        elif not _is_empty(cell):
+            added += place.kind == "added"
+            draft.behind[anchors[index]].append(_own(draft, course, cell, place))
     if added:
         draft.notes.append(note("carried_cells", count=added))
+
+
+def _anchors(places: list[_Place], slots: int) -> list[int]:
+    """For each of the learner's cells the slot that it goes behind.
+
+    That is the one it stood behind; where the course has given that cell up, what came in its place goes before it.
+    """
+    after = slots
+    following: list[int] = []
+    for place in reversed(places):
+        following.insert(0, after)
+        after = after if place.slot is None else place.slot
+    anchors: list[int] = []
+    last, gone = _TOP, False
+    for place, later in zip(places, following, strict=True):
+        if place.kind != "added":
+            gone, last = place.slot is None, last if place.slot is None else place.slot
+        anchors.append(later - 1 if gone and later > last else last)
+    return anchors
 
 
 def _stays_in_place(draft: _Draft, course: _Course, cell: NotebookNode, place: _Place) -> bool:

@@ -6,7 +6,7 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from gradlab.course.locking import Held, locked
 from gradlab.course.texts import say, shown
 from gradlab.course.workbook import Workbook, telling
 
-_PATIENCE = 10.0
+_PATIENCE = 120.0
 _OFFLINE = (
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
@@ -85,23 +85,25 @@ def _answers(server: dict[str, Any]) -> bool:
 
 
 @contextlib.contextmanager
-def only_one(book: Workbook) -> Iterator[Running | None]:
+def only_one(book: Workbook, waiting: Callable[[Held], None] = lambda held: None) -> Iterator[Running | None]:
     """Hold the workbook for a JupyterLab of one's own inside the ``with``, or give the one that runs already.
 
-    Raises `CourseError` when another ``gradlab lab`` holds the workbook and doesn't answer.
+    ``waiting`` is called if that one is only starting. Raises `CourseError` when another ``gradlab lab`` holds the
+    workbook and doesn't answer.
     """
     with contextlib.ExitStack() as stack:
         try:
             with telling(book.mark, "gradlab lab"):
                 stack.enter_context(locked(book.mark / "lab.lock"))
         except Held as held:
-            yield _await(book, held)
+            yield running(book.root) or _await(book, held, waiting)
         else:
             yield running(book.root)
 
 
-def _await(book: Workbook, held: Held) -> Running:
+def _await(book: Workbook, held: Held, waiting: Callable[[Held], None]) -> Running:
     """The JupyterLab of the holder, which may be starting just now."""
+    waiting(held)
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         if found := running(book.root):

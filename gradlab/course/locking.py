@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,8 +26,8 @@ class Held(Exception):
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock at ``path`` inside the ``with``.
+def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
+    """Hold the lock at ``path`` inside the ``with``; if another has it, wait for it for ``patience`` seconds.
 
     The file stays, and means nothing by itself: the lock is the system's, so a holder that was killed leaves none
     behind. Where a file system has no locks, this does nothing. Raises `Held`, or ``OSError`` if the file can't be
@@ -34,19 +35,27 @@ def locked(path: Path) -> Iterator[None]:
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        try:
-            _lock(handle)
-        except OSError as error:
-            if error.errno in _HELD:
-                raise Held(_pid(handle)) from None
-            if error.errno not in _UNSUPPORTED:
-                raise
+        _wait(handle, time.monotonic() + patience)
         with contextlib.suppress(OSError):  # a full disk: the number is only for the message
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 1) if sys.platform != "win32" else None
         yield
     finally:
         os.close(handle)
+
+
+def _wait(handle: int, deadline: float) -> None:
+    while True:
+        try:
+            return _lock(handle)
+        except OSError as error:
+            if error.errno in _UNSUPPORTED:
+                return None
+            if error.errno not in _HELD:
+                raise
+            if time.monotonic() >= deadline:
+                raise Held(_pid(handle)) from None
+        time.sleep(0.1)
 
 
 def _pid(handle: int) -> int | None:

@@ -93,6 +93,7 @@ ENGLISH = {
     "lab_running": "JupyterLab already runs in this workbook: {address}",
     "lab_opened": "No second one is started: two would save over each other. Opened that one in your browser.",
     "lab_not_opened": "No second one is started: two would save over each other. Open the address above.",
+    "lab_waiting": "Another gradlab lab ({holder}) has just been started here; waiting for its address.",
     "lab_silent": "Another gradlab lab ({holder}) holds {folder}, and its JupyterLab doesn't answer.",
     "lab_silent_mend": "wait a moment and try again, or end it (Ctrl-C in its terminal; kill {pid}); then gradlab lab",
     # gradlab update

@@ -16,6 +16,7 @@ from gradlab.exercises.progress import WORKBOOK_MARK
 
 _LEFTOVER = re.compile(r"\..+\.\d+\.tmp")
 _TRIES = 3
+_PATIENCE = 10.0
 
 
 class UnknownLesson(BadArgument):
@@ -341,7 +342,7 @@ def _alone(book: Workbook, command: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         try:
             with telling(book.mark, command):
-                stack.enter_context(locked(book.mark / "workbook.lock"))
+                stack.enter_context(locked(book.mark / "workbook.lock", _PATIENCE))
         except Held as held:
             raise CourseError(
                 say("busy", holder=held.holder, folder=shown(book.root)), say("busy_mend", command=command)

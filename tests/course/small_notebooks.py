@@ -50,3 +50,15 @@ def sources(book: NotebookNode) -> list[str]:
 
 def _id(kind: str, source: str) -> str:
     return hashlib.sha256(f"{kind}\n{source}".encode()).hexdigest()[:12]
+
+
+def lesson(prose: str = "It goes down.", name: str = "slope") -> NotebookNode:
+    """A lesson with one exercise, which a change of prose makes new."""
+    return notebook(text(f"# A lesson on {name}"), exercise(name), check(name), text(prose))
+
+
+def make_course(root: Path, *names: str) -> Path:
+    """A checkout's folder with a small lesson under each name."""
+    for name in names or ("00_start", "04_slopes"):
+        save(root / "lessons" / f"{name}.ipynb", lesson())
+    return root
