@@ -261,7 +261,7 @@ class Meter:
             rounding=table[4],
             full_rounding=table[5],
             moved=table[6] > 0,
-            unit=self.epsilon * max(1.0, float(np.sum(np.abs(upstream * base.values)))),
+            unit=self.epsilon * max(1.0, 1e-3 * float(np.sum(np.abs(upstream * base.values)))),
             broken_at_zero=len(columns) < WINDOW,
         )
 

@@ -359,7 +359,8 @@ def _numpy_or_none(variable: tf.Variable) -> NDArray | None:
 def _subclasses(kind: type) -> set[type]:
     """A class and all that derive from it; asking each object with isinstance would wake lazy proxies."""
     found = {kind}
-    for child in type.__subclasses__(kind):
+    children: list[type] = kind.__subclasses__()
+    for child in children:
         found |= _subclasses(child)
     return found
 

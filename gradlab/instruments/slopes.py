@@ -21,11 +21,15 @@ Array = NDArray[np.float64]
 WINDOW = 8
 """Steps in one window: enough for three coefficients and five degrees of freedom for the noise."""
 
-CERTAINTY = 6.0
+CERTAINTY = 8.0
 """Standard errors that make an error estimate: with the pooled noise of several windows, practical certainty."""
 
+ODD = [(1, 3), (1, 3, 5)]
+EVEN = [(0, 1, 2), (0, 1, 2, 4)]
+"""Powers of the step in the models for the odd and the even part; |t| in the even one is the corner."""
+
 LARGEST_HIDDEN_OFFSET = 3e4
-"""Intermediates at most this many times larger than the result (or 1) explain a staircase as rounding.
+"""Intermediates of at most this size (or 30 times the result) explain a staircase as rounding.
 
 An offset of 1e4 inside a float32 function makes it a staircase, and so does quantising to 8 bits. The first is
 rounding, the second is what the function is; the height of the stairs is all that tells them apart.
@@ -38,7 +42,8 @@ class Samples:
 
     ``odd`` is (f(t) - f(-t)) / 2 less what the slope under test predicts, ``even`` is (f(t) + f(-t)) / 2 - f(0),
     ``rise`` the larger of the two one-sided changes. ``rounding`` is the rounding error (one sigma) of those results
-    that changed, ``full_rounding`` of all results, ``unit`` the machine epsilon times the larger of 1 and the result.
+    that changed, ``full_rounding`` of all results, ``unit`` the machine epsilon times the larger of 1
+    and a thousandth of the result.
     """
 
     steps: Array
@@ -130,7 +135,7 @@ def _weigh(plain: Slope, samples: Samples) -> Slope:
     A function that loses digits is flat over small steps, and its true slope shows over larger ones only. So the
     noise that larger steps show is granted to small ones too, as far as rounding can explain it.
     """
-    noise = max(_hidden_noise(samples), float(np.max(samples.full_rounding)))
+    noise = _hidden_noise(samples)
     granted = _estimate(samples, np.maximum(samples.full_rounding, noise))
     agree = [abs(slope.excess) <= slope.estimate for slope in (plain, granted)]
     if agree == [True, True] or agree == [False, False]:
@@ -139,25 +144,30 @@ def _weigh(plain: Slope, samples: Samples) -> Slope:
         # a slope of 0 over steps too small to change any digit is no evidence
         chosen = granted if plain.flat else plain
     else:
-        chosen = granted if abs(plain.excess) * plain.step <= 8 * noise else plain
-    return replace(chosen, corner=granted.corner, corner_estimate=granted.corner_estimate)
+        rounding = float(np.interp(plain.step, samples.steps, samples.full_rounding))
+        chosen = granted if abs(plain.excess) * plain.step <= 8 * max(noise, rounding) else plain
+    # a corner counts if both readings see it
+    doubtful = max(plain, granted, key=lambda slope: _ratio(slope.corner_estimate, abs(slope.corner)))
+    return replace(chosen, corner=doubtful.corner, corner_estimate=doubtful.corner_estimate)
+
+
+def _ratio(doubt: float, size: float) -> float:
+    return doubt / size if size > 0 else np.inf
 
 
 def _hidden_noise(samples: Samples) -> float:
     """Height of the stairs that the function climbs, if rounding of intermediates can explain them; else None."""
     limit = LARGEST_HIDDEN_OFFSET * samples.unit
-    fits = _fit_windows(samples.steps, samples.odd, [(1,), (1, 3), (1, 3, 5)], 0)
-    plausible = fits.scatter[fits.scatter <= limit]
-    if not len(plausible):
+    first = int(np.argmax(samples.moved))
+    if not samples.moved.any() or (first and samples.rise[first] > limit):
         return 0.0
-    first = int(np.argmax(samples.moved)) if samples.moved.any() else 0
-    if first and samples.moved.any() and samples.rise[first] > limit:
-        return 0.0
-    # the largest level that lasts: scatter that grows steadily is a truncated series, not noise
-    lasting = np.minimum(fits.scatter[:-2], fits.scatter[2:]) if len(fits.scatter) > 2 else fits.scatter
-    growth = fits.scatter[2:] <= 4 * fits.scatter[:-2] if len(fits.scatter) > 2 else np.ones(1, bool)
-    levels = lasting[growth & (lasting <= limit)]
-    return float(np.max(levels)) if len(levels) else 0.0
+    scatter = _fit_windows(samples.steps, samples.odd, ODD, 0).scatter
+    known = np.max(np.lib.stride_tricks.sliding_window_view(samples.full_rounding, WINDOW), axis=1)
+    if len(scatter) > 2:
+        # scatter that grows with the step is a truncated series, not noise
+        lasts = scatter[2:] <= 4 * scatter[:-2]
+        scatter, known = np.minimum(scatter[:-2], scatter[2:])[lasts], np.maximum(known[:-2], known[2:])[lasts]
+    return float(np.max(scatter[(scatter <= limit) & (scatter > 3 * known)], initial=0.0))
 
 
 def _jumps(samples: Samples) -> bool:
@@ -176,8 +186,8 @@ def _jumps(samples: Samples) -> bool:
 
 def _estimate(samples: Samples, floor: Array) -> Slope:
     """The slope and the corner, by Lepski's rule over the windows."""
-    odd = _fit_windows(samples.steps, samples.odd, [(1,), (1, 3), (1, 3, 5)], 0, floor)
-    even = _fit_windows(samples.steps, samples.even, [(0, 1), (0, 1, 2), (0, 1, 2, 4)], 1, floor)
+    odd = _fit_windows(samples.steps, samples.odd, ODD, 0, floor)
+    even = _fit_windows(samples.steps, samples.even, EVEN, 1, floor)
     chosen, error = _choose(odd)
     corner_at, corner_error = _choose(even)
     here = slice(chosen, chosen + WINDOW)
@@ -190,7 +200,7 @@ def _estimate(samples: Samples, floor: Array) -> Slope:
         corner=float(even.value[corner_at]),
         corner_estimate=float(corner_error),
         step=float(samples.steps[chosen + WINDOW - 1]),
-        nearby=float(np.max(samples.rise[here] / samples.steps[here])),
+        nearby=float(np.max((samples.rise / samples.steps)[here][samples.steps[here] <= 1.2], initial=0.0)),
         noise=float(odd.scatter[chosen]),
         flat=not samples.moved[here].all(),
     )
