@@ -1,0 +1,81 @@
+"""What the README says is so: its table, its example, its commands and its links."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SOURCES = sorted(ROOT.glob("lessons/source/[0-9][0-9]_*.md"))
+
+
+def row(source):
+    """The line of the lesson table that a source's front matter asks for."""
+    _, front, body = source.read_text(encoding="utf-8").split("---\n", 2)
+    lesson = yaml.safe_load(front)["lesson"]
+    title = re.search(r"^# (.+)$", body, flags=re.MULTILINE).group(1)
+    minutes = " + ".join(str(lesson["minutes"][kind]) for kind in ("reading", "core", "stretch"))
+    return f"| [{title}](lessons/{source.stem}.ipynb) | {lesson['question']} | {minutes} |"
+
+
+def test_the_lesson_table_is_what_the_lessons_say_of_themselves():
+    heading = "| lesson | question | minutes |\n|---|---|---|\n"
+    table = re.search(re.escape(heading) + r"((?:\|.*\n)*)", README).group(1)
+    assert table.splitlines() == [row(source) for source in SOURCES]
+
+
+def test_the_example_prints_what_stands_under_it(tmp_path):
+    code, printed = re.search(r"```python\n(.+?)```\n\n```text\n(.+?)```", README, flags=re.DOTALL).groups()
+    program = tmp_path / "example.py"
+    program.write_text(code, encoding="utf-8")
+    ran = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    shown = printed.removesuffix("  ...\n")
+    assert shown
+    assert ran.stdout.startswith(shown)
+
+
+def test_every_make_target_and_every_command_exists():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert set(re.findall(r"\bmake (lab|test|env|build|lock)\b", README)) <= targets
+    ran = subprocess.run(
+        [sys.executable, "-c", "from gradlab.cli import main; main()", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for command in set(re.findall(r"(?:`|/|\\)gradlab (\w+)", README)):
+        assert re.search(rf"^  {command}\b", ran.stdout, flags=re.MULTILINE), command
+
+
+def test_every_link_leads_to_a_file():
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).is_file(), target
+
+
+def test_the_picture_is_described_in_the_words_of_the_program_that_draws_it():
+    tree = ast.parse((ROOT / "docs" / "vanishing.py").read_text(encoding="utf-8"))
+    alt = next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "ALT"
+    )
+    assert f"![{alt}](docs/vanishing.png)" in README
+
+
+def test_conda_s_commands_are_those_in_its_file():
+    commands = re.findall(r"^#   (.+)$", (ROOT / "environment.yml").read_text(), flags=re.MULTILINE)
+    assert commands
+    assert "\n".join(commands) in README
+
+
+@pytest.mark.parametrize("minor", [11, 12, 13])
+def test_the_pythons_named_are_those_allowed(minor):
+    import bootstrap
+
+    assert bootstrap.fits((3, minor))
+    assert f"3.{minor}" in README
