@@ -11,11 +11,13 @@ import pytest
 from gradlab.exercises.evidence import UNCHANGED, collect
 from gradlab.exercises.exercise import index, load
 from gradlab.exercises.notebook import evaluate
-from gradlab.exercises.verdict import judge
+from gradlab.exercises.verdict import Rival, judge
 
 HERE = Path(__file__).parent
-NAMES = sorted(index())
-SEEDS = range(100, 106)
+
+# a group is run by one worker, which then probes each known mistake once per seed
+NAMES = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in sorted(index())]
+SEEDS = range(100, 103)
 
 
 def mistakes_of(name):
@@ -26,7 +28,11 @@ def mistakes_of(name):
         return ["it does not load"]
 
 
-PAIRS = [(name, mistake) for name in NAMES for mistake in mistakes_of(name)]
+PAIRS = [
+    pytest.param(name, mistake, marks=pytest.mark.xdist_group(name))
+    for name in sorted(index())
+    for mistake in mistakes_of(name)
+]
 
 
 def right_answers(name):
@@ -38,8 +44,22 @@ def right_answers(name):
     return module.RIGHT
 
 
-def misconception(name, mistake):
-    return next(m for m in load(name).misconceptions if m.name == mistake)
+@functools.cache
+def evidence(name, who, seed):
+    """The evidence of the reference ("reference") or of a misconception, by its name."""
+    exercise = load(name)
+    if who == "reference":
+        return collect(exercise, exercise.answer, seed, quiet=True)
+    return collect(exercise, next(m.answer for m in exercise.misconceptions if m.name == who), seed, quiet=True)
+
+
+def rivals(name, seed):
+    return [Rival(m.name, m.message, evidence(name, m.name, seed)) for m in load(name).misconceptions]
+
+
+def verdict_on(name, answer, seed):
+    learner = collect(load(name), answer, seed)
+    return judge(load(name), learner, evidence(name, "reference", seed), rivals(name, seed))
 
 
 def blank_of(exercise):
@@ -129,7 +149,7 @@ def test_a_blank_is_found_inside_a_tf_function(name):
 def test_the_reference_is_correct(name):
     exercise = load(name)
     for seed in SEEDS:
-        verdict = evaluate(exercise, exercise.answer, seed)
+        verdict = verdict_on(name, exercise.answer, seed)
         assert verdict.outcome == "correct", verdict.message
         assert verdict.points == verdict.total > 0
         assert all(verdict.parts.values())
@@ -141,26 +161,27 @@ def test_differently_written_right_answers_are_correct(name):
     assert len(answers) >= 2
     for answer in answers:
         for seed in SEEDS:
-            verdict = evaluate(load(name), answer, seed)
+            verdict = verdict_on(name, answer, seed)
             assert verdict.outcome == "correct", f"{answer.__name__}: {verdict.message}"
 
 
 @pytest.mark.parametrize(("name", "mistake"), PAIRS)
 def test_a_misconception_is_refused_with_its_own_message(name, mistake):
-    known = misconception(name, mistake)
+    message = next(m.message for m in load(name).misconceptions if m.name == mistake)
     for seed in SEEDS:
-        verdict = evaluate(load(name), known.answer, seed)
+        learner = evidence(name, mistake, seed)
+        verdict = judge(load(name), learner, evidence(name, "reference", seed), rivals(name, seed))
         assert verdict.outcome == "wrong"
         assert verdict.misconceptions == (mistake,)
-        assert known.message in verdict.message
+        assert message in verdict.message
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_two_mistakes_leave_the_same_evidence(name):
     exercise = load(name)
     for seed in SEEDS:
-        found = [collect(exercise, m.answer, seed, quiet=True) for m in exercise.misconceptions]
-        assert all(evidence.end == "finished" for evidence in found)
+        found = [rival.evidence for rival in rivals(name, seed)]
+        assert [rival.end for rival in found] == ["finished"] * len(exercise.misconceptions)
         for i, first in enumerate(found):
             for second in found[i + 1 :]:
                 assert judge(exercise, first, second).outcome == "wrong"
@@ -173,7 +194,7 @@ def test_wild_input_gets_a_clear_message(name, wild):
     answer = WILD[wild]
     if isinstance(exercise.answer, type):
         answer = type(name, (), {"__new__": lambda cls, *a, **k: WILD[wild](*a, **k)})
-    verdict = evaluate(exercise, answer)
+    verdict = verdict_on(name, answer, SEEDS[0])
     assert verdict.outcome in ("wrong", "error")
     assert len(verdict.message) > 20
     assert verdict.misconceptions == () or wild in ("None", "NaN")
@@ -198,7 +219,7 @@ def test_an_answer_that_changes_its_input_is_refused(name):
                 changed.append(True)
         return result
 
-    verdict = evaluate(exercise, changes)
+    verdict = verdict_on(name, changes, SEEDS[0])
     if changed:
         assert verdict.outcome == "wrong"
         assert verdict.parts[UNCHANGED] is False
