@@ -19,7 +19,7 @@ _HOME = {
     "progress": "gradlab.exercises.notebook",
 }
 
-__all__ = [*_HOME]  # noqa: PLE0604
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:
