@@ -47,11 +47,13 @@ def probe(answer, rng):
     sure[np.arange(4), (wrong + 2) % 6] += np.float32(990.0)
 
     def tried(labels, logits):
-        """Plain Python raises where NumPy gives infinity or NaN; here both mean the same."""
+        """Plain Python raises where NumPy gives NaN (exp of 1000) or infinity (ln of 0); here both mean the same."""
         try:
             return answer(labels, logits)
         except OverflowError:
             return np.nan
+        except ValueError:
+            return np.inf
 
     return {
         "everyday scores": answer(*everyday),

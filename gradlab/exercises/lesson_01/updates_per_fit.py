@@ -19,11 +19,12 @@ def updates_per_fit(samples, batch_size, epochs):
 
 
 def probe(answer, rng):
-    """A small and a large remainder, none, a single epoch, and a batch that holds everything."""
+    """A small and a large remainder, none, one epoch, a batch that holds everything, and very small and large ones."""
     batch_size = int(rng.integers(20, 40))
     full_batches = int(rng.integers(4, 12))
     epochs = int(rng.integers(4, 8))
     few, many = int(rng.integers(1, 3)), batch_size - 1
+    large_batch = int(rng.integers(2_000, 4_000))
     return {
         "a few left over": answer(full_batches * batch_size + few, batch_size, epochs),
         "many left over": answer(full_batches * batch_size + many, batch_size, epochs),
@@ -31,6 +32,7 @@ def probe(answer, rng):
         "one epoch": answer(full_batches * batch_size + few, batch_size, 1),
         "batch larger than the data": answer(batch_size - few, batch_size, epochs),
         "batches of one": answer(few + 3, 1, epochs),
+        "large batches": answer(full_batches * large_batch + few, large_batch, epochs),
     }
 
 
@@ -57,6 +59,11 @@ def always_one_more(samples, batch_size, epochs):
 def rounded(samples, batch_size, epochs):
     """Rounds to the nearest number of batches."""
     return int(samples / batch_size + 0.5) * epochs
+
+
+def fraction_kept(samples, batch_size, epochs):
+    """Divides, and leaves a fraction of a batch."""
+    return samples / batch_size * epochs
 
 
 def one_per_sample(samples, batch_size, epochs):
@@ -93,6 +100,11 @@ exercise = Exercise(
             "rounded-to-nearest",
             rounded,
             "You round to the nearest whole number of batches. A batch with a single example in it is a batch as well.",
+        ),
+        Misconception(
+            "fraction-of-a-batch",
+            fraction_kept,
+            "Your count has fractions of a batch in it. A batch that isn't full still makes one whole update.",
         ),
         Misconception(
             "one-per-sample",

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from gradlab.exercises.lesson_01.cross_entropy_from_logits import cross_entropy_from_logits
+from gradlab.exercises.lesson_01.cross_entropy_from_logits import cross_entropy_from_logits, exercise
+from gradlab.exercises.notebook import evaluate
 
 
 def log_sum_exp_in_float32(labels, logits):
@@ -84,3 +85,25 @@ def test_equal_scores_cost_the_logarithm_of_their_number(classes):
 
 def test_a_sure_and_wrong_score_costs_its_distance():
     assert cross_entropy_from_logits([0], [[-1000.0, 1000.0]]) == pytest.approx(2000.0)
+
+
+def plain_softmax(labels, logits):
+    """exp of a large score raises OverflowError in plain Python."""
+    total = 0.0
+    for label, row in zip(labels, logits, strict=True):
+        powers = [math.exp(score) for score in row]
+        total -= math.log(powers[label] / sum(powers))
+    return total / len(labels)
+
+
+def plain_softmax_of_shifted_scores(labels, logits):
+    """ln of a probability that became 0 raises ValueError in plain Python."""
+    shifted = [[score - max(row) for score in row] for row in logits]
+    return plain_softmax(labels, shifted)
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake"), [(plain_softmax, "exp-overflows"), (plain_softmax_of_shifted_scores, "log-of-zero")]
+)
+def test_a_mistake_that_raises_in_plain_python_is_named_as_in_numpy(answer, mistake):
+    assert evaluate(exercise, answer).misconceptions == (mistake,)
