@@ -33,12 +33,6 @@ def main() -> None:
     except CourseError as error:
         complain(error)
         sys.exit(2 if isinstance(error, BadArgument) else 1)
-    except KeyboardInterrupt:
-        tell(say("stopped"), err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
 
 
 @app.command(help=say("help_lab"), short_help=say("short_lab"))

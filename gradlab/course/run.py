@@ -199,7 +199,8 @@ class _Found:
             return ExerciseReport(name, "error", say(f"exercise_{lost.fate}", limit=f"{self.limit:g}"), remarks=remarks)
         own = [(cell, ran) for cell, ran in runs if cell.number and name in cell.defines]
         broken = [(cell, text) for cell, ran in own if (text := self._trouble(ran))]
-        if own and broken and (verdict is None or verdict["outcome"] == "not attempted"):
+        unjudged = verdict is None or verdict["outcome"] == "not attempted"
+        if broken and (unjudged or not any(cells.parse(cell.source) for cell, _ in own)):
             cell, text = broken[-1]
             return ExerciseReport(name, "error", say("exercise_broken", cell=cell.number, text=text), remarks=remarks)
         if not own and name in self.stubs:

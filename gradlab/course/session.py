@@ -23,6 +23,7 @@ from gradlab.exercises.progress import SWITCH
 
 Fate = Literal["ran", "slow", "died"]
 
+_KERNEL = "python3"
 _PATIENCE = 5.0
 _MOST_TEXT = 1_000_000
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -149,7 +150,7 @@ class _Client(NotebookClient):
     def __init__(self, notebook: NotebookNode, limit: float, folder: Path) -> None:
         super().__init__(
             notebook,
-            kernel_name="python3",
+            kernel_name=_KERNEL,
             timeout_func=lambda cell: limit,
             allow_errors=True,
             shutdown_kernel="immediate",

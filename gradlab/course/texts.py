@@ -47,7 +47,6 @@ ENGLISH = {
     "help_deep": "Import TensorFlow too, list its devices and take one gradient (some seconds).",
     # said by every command
     "mend": "next: {mend}",
-    "stopped": "Stopped.",
     "no_sources": "There are no lesson sources in {folder}.",
     "build_done": "built: {built}, up to date: {fresh}, problems: {problems}",
     # where the course and the workbook are
