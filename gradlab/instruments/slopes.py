@@ -24,6 +24,9 @@ WINDOW = 8
 CERTAINTY = 8.0
 """Standard errors that make an error estimate: with the pooled noise of several windows, practical certainty."""
 
+AGREEMENT = 5.0
+"""Two windows contradict each other if they differ by more than this many standard errors of both."""
+
 ODD = [(1, 3), (1, 3, 5)]
 EVEN = [(0, 1, 2), (0, 1, 2, 4)]
 """Powers of the step in the models for the odd and the even part; |t| in the even one is the corner."""
@@ -241,7 +244,7 @@ def _choose(fits: _Fits) -> tuple[int, float]:
     best, best_estimate = 0, CERTAINTY * float(error[0])
     for at in range(1, len(value)):
         apart = np.abs(value[at] - value[:at])
-        if np.any(apart > 3.0 * (error[at] + error[:at])):
+        if np.any(apart > AGREEMENT * (error[at] + error[:at])):
             break
         # a bias that smaller windows are too noisy to contradict still shows as a drift between neighbours
         estimate = CERTAINTY * float(error[at]) + float(np.max(apart[-2:]))
