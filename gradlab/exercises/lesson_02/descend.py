@@ -42,7 +42,7 @@ def probe(answer, rng):
         return 1.5 * w**2 + w
 
     def curve(w):
-        return 0.25 * w**4 + tf.cos(w)
+        return tf.sqrt(1.0 + w**2) + 0.3 * tf.cos(w)
 
     def distance(w):
         return tf.reduce_sum((w - target) ** 2) + 0.1 * tf.reduce_sum(w**4)

@@ -79,6 +79,14 @@ def added_up(f, x):
     return tf.reduce_sum(tape.gradient(value, x))
 
 
+def list_of_one(f, x):
+    """Asks for a list of gradients, and returns the list."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        value = f(x)
+    return tape.gradient(value, [x])
+
+
 def value_per_input(f, x):
     """Divides the value by the input: the slope of a line from the origin, not of the curve."""
     return f(x) / x
@@ -108,7 +116,12 @@ exercise = Exercise(
         Misconception(
             "added-up",
             added_up,
-            "You added the gradient up to one number. Return it as it comes from the tape: it has the shape of x.",
+            "You return one number, the sum of the gradient. Return it as it comes from the tape: in the shape of x.",
+        ),
+        Misconception(
+            "list-of-one",
+            list_of_one,
+            "Right numbers, packed in a list: a tape that is asked about [x] answers with a list. Ask about x.",
         ),
         Misconception(
             "value-per-input",

@@ -1,6 +1,7 @@
 """line_gradients: the chain rule by hand, for a line with two numbers to learn."""
 
 import numpy as np
+import tensorflow as tf
 
 from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
 
@@ -81,6 +82,14 @@ def means_multiplied(w, b, x, y):
     return 2 * np.mean(error) * np.mean(x), 2 * np.mean(error)
 
 
+def not_watched(w, b, x, y):
+    """Asks a tape for the gradient with respect to plain tensors that it doesn't watch."""
+    w, b = tf.constant(w), tf.constant(b)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(_error(w, b, x, y)[0] ** 2)
+    return tape.gradient(loss, [w, b])
+
+
 def b_before_w(w, b, x, y):
     """Returns the two in the other order."""
     error, x = _error(w, b, x, y)
@@ -126,6 +135,12 @@ exercise = Exercise(
             means_multiplied,
             "The one for b is right. For w, multiply each error by its own x and take the mean last: the mean of "
             "products is not the product of means.",
+        ),
+        Misconception(
+            "not-watched",
+            not_watched,
+            "The tape gives None for both, because it watches variables and not plain tensors. Make a tf.Variable of w "
+            "and of b before you compute with them.",
         ),
         Misconception(
             "order",

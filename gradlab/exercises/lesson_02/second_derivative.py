@@ -41,11 +41,13 @@ def probe(answer, rng):
     def quartic(x):
         return x**4 - 3.0 * x**2
 
-    return {
-        "at a number": answer(wave, number),
-        "at several": answer(bend, several),
-        "at a variable": answer(quartic, variable),
-    }
+    found = {"at a variable": answer(quartic, variable)}
+    for part, f, x in (("at a number", wave, number), ("at several", bend, several)):
+        try:
+            found[part] = answer(f, x)
+        except TypeError as error:  # what a tape raises that is asked for the gradient of None
+            found[part] = error
+    return found
 
 
 def slope_outside(f, x):
@@ -59,6 +61,15 @@ def slope_outside(f, x):
     return outer.gradient(slope, x)
 
 
+def watched_by_none(f, x):
+    """Trusts both tapes to watch whatever they are asked about."""
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            value = f(x)
+        slope = inner.gradient(value, x)
+    return outer.gradient(slope, x)
+
+
 def watched_by_one(f, x):
     """Tells only the inner tape about x."""
     with tf.GradientTape() as outer:
@@ -67,6 +78,17 @@ def watched_by_one(f, x):
             value = f(x)
         slope = inner.gradient(value, x)
     return outer.gradient(slope, x)
+
+
+def whole_matrix(f, x):
+    """Returns how each slope changes with each number of x, where only the diagonal is asked for."""
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            value = f(x)
+        slope = inner.gradient(value, x)
+    return outer.jacobian(slope, x, experimental_use_pfor=False)
 
 
 def _slope(f, x):
@@ -103,10 +125,22 @@ exercise = Exercise(
             "outer tape still records.",
         ),
         Misconception(
+            "watched-by-none",
+            watched_by_none,
+            "At a variable it works. At a plain tensor the inner tape answers None, and the outer one can't "
+            "differentiate None. A plain tensor has to be announced, to both tapes.",
+        ),
+        Misconception(
             "watched-by-one",
             watched_by_one,
             "At a variable it works, at a plain tensor you get None. Each tape watches for itself: tell both of them "
             "about x.",
+        ),
+        Misconception(
+            "whole-matrix",
+            whole_matrix,
+            "For n numbers you return n x n: how each slope changes with each number. f works on each one by itself, "
+            "so only the diagonal counts; return one second derivative for each number.",
         ),
         Misconception(
             "first-derivative",
