@@ -155,7 +155,7 @@ def _compare_part(part: str, theirs: Leaves | None, expected: Leaves, tolerance:
 
 def _align(theirs: Leaves, expected: Leaves) -> Leaves:
     """Read a list of equal arrays as one array, or one array as a list of its rows, where the reference has it so."""
-    if set(expected) == {""} and len(theirs) > 1 and expected[""].kind == "array":
+    if set(expected) == {""} and "" not in theirs and expected[""].kind == "array":
         stacked = _stack(theirs)
         return theirs if stacked is None else {"": Leaf("array", stacked)}
     if set(theirs) == {""} and len(expected) > 1 and set(expected) == {str(i) for i in range(len(expected))}:

@@ -139,6 +139,10 @@ def test_a_list_of_arrays_is_compared_with_a_stacked_array_both_ways():
     assert evaluate(PAIR, lambda x: {"0": x, "1": x**2}, 1).outcome == "correct"
 
 
+def test_a_list_of_one_array_is_read_as_an_array_with_one_row():
+    assert "the shape is (1, 4, 1), expected (4, 1)" in evaluate(DOUBLE, lambda x: [2 * x], 1).message
+
+
 def test_a_misconception_that_raised_is_never_matched():
     ended = Evidence("raised")
     from gradlab.exercises.verdict import Rival
