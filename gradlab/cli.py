@@ -170,7 +170,7 @@ def check(
     from gradlab.course.report import to_text
     from gradlab.course.run import check_notebook
 
-    with bar() as progress_bar:
+    with bar(notebook.name) as progress_bar:
         report = check_notebook(
             notebook,
             time_limit=time_limit,

@@ -50,8 +50,11 @@ class Bar:
 
 
 @contextlib.contextmanager
-def bar() -> Iterator[Bar]:
-    """A `Bar`, gone at the end. ``advance(what, done, total)`` moves it, ``line(text)`` prints above it."""
+def bar(first: str = "") -> Iterator[Bar]:
+    """A `Bar` that says ``first``, gone at the end.
+
+    ``advance(what, done, total)`` moves it, ``line(text)`` prints above it.
+    """
     if not sys.stderr.isatty():
         yield Bar(lambda what, done, total: None, lambda text: tell(text, err=True))
         return
@@ -60,7 +63,7 @@ def bar() -> Iterator[Bar]:
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
+        task = progress.add_task(first, total=None)
         yield Bar(
             lambda what, done, total: progress.update(task, description=what, completed=done, total=total),
             lambda text: progress.console.print(text, markup=False, highlight=False),

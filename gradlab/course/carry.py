@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from nbformat import NotebookNode
 
 from gradlab.course import cells
+from gradlab.course.matching import Place, Versions, text
 from gradlab.course.texts import Note, note, say
 
 _TOP = -1
@@ -51,87 +52,17 @@ def carry_over(handed_out: NotebookNode | None, learner: NotebookNode, current: 
     """
     learner = copy.deepcopy(learner)
     draft = _Draft(copy.deepcopy(current.cells))
-    course = _Course(handed_out, current)
+    course = Versions(handed_out, current)
     places = course.match(learner.cells)
     open_cells = [index for index, place in enumerate(places) if place.kind != "ours"]
     for index, place in enumerate(places):
-        if (
-            place.kind == "ours"
-            and place.slot is not None
-            and _text(learner.cells[index]) == _text(draft.slots[place.slot])
-        ):
-            draft.slots[place.slot] = _keep(learner.cells[index], draft.slots[place.slot])
+        mine, slot = learner.cells[index], place.slot
+        if place.kind == "ours" and slot is not None and text(mine) == text(draft.slots[slot]):
+            draft.slots[slot] = _keep(mine, draft.slots[slot])
     used = _answers(draft, course, learner.cells, open_cells)
     used |= _predictions(draft, course, learner.cells, [index for index in open_cells if index not in used])
     _own_cells(draft, course, learner.cells, places, used)
     return Carried(_assembled(current, draft), tuple(draft.notes))
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """One of the course's cells over both versions: its place in the new lesson (None: gone), the texts it had."""
-
-    slot: int | None
-    id: str
-    texts: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class _Place:
-    """What a learner's cell is: ``ours``, ``edited`` or ``added``; and the slot of the new lesson it belongs to."""
-
-    kind: str
-    slot: int | None = None
-
-
-class _Course:
-    """The course's side: the lesson as it was handed out and as it is now."""
-
-    def __init__(self, handed_out: NotebookNode | None, current: NotebookNode) -> None:
-        self.cells: list[NotebookNode] = [*(handed_out.cells if handed_out else ()), *current.cells]
-        self.slot_of_id = {cell.id: slot for slot, cell in enumerate(current.cells)}
-        self.old_stubs = cells.exercise_cells(handed_out) if handed_out else {}
-        self.stubs = cells.exercise_cells(current)
-        self._stub_texts = {stub.source for stub in (*self.old_stubs.values(), *self.stubs.values())}
-        texts = defaultdict(list)
-        for cell in self.cells:
-            texts[cell.id].append(_text(cell))
-        self._entries = [_Entry(self.slot_of_id.get(id), id, tuple(all_)) for id, all_ in texts.items()]
-
-    def is_stub(self, cell: NotebookNode) -> bool:
-        """Whether a cell is an exercise as the course hands it out."""
-        return cell.source in self._stub_texts
-
-    def match(self, learner: list[NotebookNode]) -> list[_Place]:
-        """For each of the learner's cells, what it is. Each of the course's cells is matched once.
-
-        By id and text first; then by text alone, for editors that change ids; what is left by id alone is edited.
-        """
-        places: dict[int, _Place] = {}
-        free = list(self._entries)
-        for kind, fits in (("ours", _same), ("ours", _same_text), ("edited", _same_id)):
-            for index, cell in enumerate(learner):
-                entry = next((one for one in free if fits(one, cell)), None) if index not in places else None
-                if entry:
-                    free.remove(entry)
-                    places[index] = _Place(kind, entry.slot)
-        return [places.get(index, _Place("added")) for index in range(len(learner))]
-
-
-def _text(cell: NotebookNode) -> tuple[str, str]:
-    return cell.cell_type, cell.source
-
-
-def _same(entry: _Entry, cell: NotebookNode) -> bool:
-    return _same_id(entry, cell) and _same_text(entry, cell)
-
-
-def _same_text(entry: _Entry, cell: NotebookNode) -> bool:
-    return _text(cell) in entry.texts
-
-
-def _same_id(entry: _Entry, cell: NotebookNode) -> bool:
-    return entry.id == cell.get("id")
 
 
 def _keep(mine: NotebookNode, ours: NotebookNode) -> NotebookNode:
@@ -144,7 +75,7 @@ def _keep(mine: NotebookNode, ours: NotebookNode) -> NotebookNode:
     return kept
 
 
-def _answers(draft: _Draft, course: _Course, learner: list[NotebookNode], open_cells: list[int]) -> set[int]:
+def _answers(draft: _Draft, course: Versions, learner: list[NotebookNode], open_cells: list[int]) -> set[int]:
     """Put the learner's answers into the exercise cells; the positions of the cells that were used up."""
     used = {index for index in open_cells if course.is_stub(learner[index])}
     carried: list[str] = []
@@ -166,7 +97,7 @@ def _answers(draft: _Draft, course: _Course, learner: list[NotebookNode], open_c
     return used | spare.keys()
 
 
-def _spare(draft: _Draft, course: _Course, others: dict[int, NotebookNode], of: dict[int, str]) -> None:
+def _spare(draft: _Draft, course: Versions, others: dict[int, NotebookNode], of: dict[int, str]) -> None:
     """Keep further definitions of an exercise above it; one of several exercises goes above the first of them."""
     sources = {slot.source for slot in draft.slots}
     count: dict[str, int] = defaultdict(lambda: 1)
@@ -177,7 +108,7 @@ def _spare(draft: _Draft, course: _Course, others: dict[int, NotebookNode], of: 
     draft.notes += [note("carried_twice", name=name, count=number) for name, number in count.items()]
 
 
-def _candidates(name: str, course: _Course, learner: list[NotebookNode], open_cells: Iterable[int]) -> list[int]:
+def _candidates(name: str, course: Versions, learner: list[NotebookNode], open_cells: Iterable[int]) -> list[int]:
     """The cells that may hold the answer, the one that counts first: the last that defines it and isn't blank.
 
     A cell that stands for another exercise comes behind: it may define this one by the way.
@@ -199,7 +130,7 @@ def _candidates(name: str, course: _Course, learner: list[NotebookNode], open_ce
     return sorted(found, key=rank, reverse=True)
 
 
-def _answer(draft: _Draft, course: _Course, name: str, mine: NotebookNode, stub: NotebookNode) -> NotebookNode:
+def _answer(draft: _Draft, course: Versions, name: str, mine: NotebookNode, stub: NotebookNode) -> NotebookNode:
     """The exercise cell with the learner's answer, under the new task where the old one was left as it was."""
     kept = _keep(mine, stub)
     old = course.old_stubs.get(name)
@@ -234,7 +165,7 @@ def _signature(node: cells.Definition | None) -> str:
     return f"def {node.name}({ast.unparse(node.args)})" if node else ""
 
 
-def _predictions(draft: _Draft, course: _Course, learner: list[NotebookNode], open_cells: list[int]) -> set[int]:
+def _predictions(draft: _Draft, course: Versions, learner: list[NotebookNode], open_cells: list[int]) -> set[int]:
     """Put the learner's predictions into the new lesson; the positions of the cells that hold no more."""
     ours = [cell.source for cell in course.cells if cell.cell_type == "code"]
     defaults = {(one.name, one.value) for source in ours for one in cells.predictions(source)}
@@ -283,7 +214,7 @@ def _blanked(source: str) -> str:
 
 
 def _own_cells(
-    draft: _Draft, course: _Course, learner: list[NotebookNode], places: list[_Place], used: set[int]
+    draft: _Draft, course: Versions, learner: list[NotebookNode], places: list[Place], used: set[int]
 ) -> None:
     """Put the cells that the learner edited or added where they stood, as far as that place still exists."""
     anchors = _anchors(places, len(draft.slots))
@@ -302,7 +233,7 @@ def _own_cells(
         draft.notes.append(note("carried_cells", count=added))
 
 
-def _anchors(places: list[_Place], slots: int) -> list[int]:
+def _anchors(places: list[Place], slots: int) -> list[int]:
     """For each of the learner's cells the slot that it goes behind.
 
     That is the one it stood behind; where the course has given that cell up, what came in its place goes before it.
@@ -321,7 +252,7 @@ def _anchors(places: list[_Place], slots: int) -> list[int]:
     return anchors
 
 
-def _stays_in_place(draft: _Draft, course: _Course, cell: NotebookNode, place: _Place) -> bool:
+def _stays_in_place(draft: _Draft, course: Versions, cell: NotebookNode, place: Place) -> bool:
     """Whether an edited cell takes the place of ours: the course has not changed it, and it is no exercise."""
     if place.slot is None or _is_empty(cell):
         return False
@@ -329,7 +260,7 @@ def _stays_in_place(draft: _Draft, course: _Course, cell: NotebookNode, place: _
     return ours.cell_type == cell.cell_type and ours.id not in course.stubs
 
 
-def _own(draft: _Draft, course: _Course, cell: NotebookNode, place: _Place) -> NotebookNode:
+def _own(draft: _Draft, course: Versions, cell: NotebookNode, place: Place) -> NotebookNode:
     """A cell to keep. What was made from one of ours that is gone is kept as text: run, it would undo the new one."""
     if place.kind == "added" or place.slot is not None:
         return cell

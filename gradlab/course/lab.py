@@ -14,8 +14,9 @@ from urllib.parse import quote
 
 from gradlab.course.errors import CourseError
 from gradlab.course.locking import Held, locked
+from gradlab.course.refusals import telling
 from gradlab.course.texts import say, shown
-from gradlab.course.workbook import Workbook, telling
+from gradlab.course.workbook import Workbook
 
 _PATIENCE = 120.0
 _OFFLINE = (

@@ -212,7 +212,7 @@ class _Found:
         return ExerciseReport(
             name,
             str(verdict["outcome"]),
-            str(verdict.get("message", "")),
+            "" if verdict["outcome"] == "not attempted" else str(verdict.get("message", "")),
             dict(verdict.get("parts") or {}),
             tuple(verdict.get("misconceptions") or ()),
             remarks,

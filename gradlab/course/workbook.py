@@ -1,18 +1,22 @@
 """The learner's own copy of the lessons: handed out, brought up to date, started again. Nothing of theirs is lost."""
 
 import contextlib
-import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gradlab.course.errors import BadArgument, CourseError
 from gradlab.course.locking import Held, locked
+from gradlab.course.refusals import FULL, refuse_file, refuse_place, telling
 from gradlab.course.texts import Note, note, say, shown
 from gradlab.exercises.progress import WORKBOOK_MARK
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 _LEFTOVER = re.compile(r"\..+\.\d+\.tmp")
 _TRIES = 3
@@ -122,7 +126,7 @@ def prepare(book: Workbook, among: Sequence[Lesson]) -> list[Lesson]:
 
     Raises `CourseError` where the workbook can't be.
     """
-    _refuse_place(book.root, among[0].path.parent.parent)
+    refuse_place(book.root, among[0].path.parent.parent)
     with telling(book.root, "gradlab lab"):
         for folder in (book.root, book.mark, book.mark / "handed-out", book.backups):
             folder.mkdir(parents=True, exist_ok=True)
@@ -169,7 +173,7 @@ def update(book: Workbook, among: Sequence[Lesson]) -> tuple[list[Change], list[
                 change = _update(book, lesson)
             except CourseError as problem:
                 problems.append(problem)
-                if isinstance(problem.__cause__, OSError) and problem.__cause__.errno in _FULL:
+                if isinstance(problem.__cause__, OSError) and problem.__cause__.errno in FULL:
                     break
             else:
                 changes += [change] if change else []
@@ -227,7 +231,7 @@ def reset(book: Workbook, lesson: Lesson) -> Change:
         if not os.path.lexists(target):
             _hand_out(book, lesson, command)
             return Change(lesson, note("reset_new", name=lesson.name))
-        _refuse_file(target, command)
+        refuse_file(target, command)
         with telling(target, command):
             mine = target.read_bytes()
         if mine == current:
@@ -278,63 +282,12 @@ def _damage(book: Workbook, lesson: Lesson, command: str) -> CourseError | None:
         return None
     mend = say("damaged_mend", backups=shown(book.backups), number=lesson.number)
     try:
-        _refuse_file(path, command)
+        refuse_file(path, command)
         with telling(path, command):
             read_notebook(path, mend=mend)
     except CourseError as problem:
         return problem
     return None
-
-
-def _refuse_file(path: Path, command: str) -> None:
-    """Raise `CourseError` for what can't be replaced by a notebook without losing something."""
-    if path.is_symlink() and not path.exists():
-        target = os.path.realpath(path)
-        raise CourseError(
-            say("broken_link", path=shown(path), target=target),
-            say("broken_link_mend", target=target, path=shown(path), command=command),
-        )
-    if not path.is_file():
-        other = shown(path.with_name(f"{path.name}.old"))
-        raise CourseError(
-            say("folder_in_way", path=shown(path)), say("move_mend", path=shown(path), other=other, command=command)
-        )
-    if not os.access(path, os.W_OK):
-        raise CourseError(say("read_only", path=shown(path)), say("read_only_mend", path=shown(path), command=command))
-
-
-def _refuse_place(root: Path, course: Path) -> None:
-    parts = [course / name for name in ("lessons", "solutions", "gradlab", "tests", ".git", ".venv")]
-    real = root.resolve()
-    if real == course or any(real.is_relative_to(part) for part in parts):
-        raise CourseError(say("workbook_in_course", folder=shown(root)), say("elsewhere_mend", elsewhere="DIR"))
-    if root.exists() and not root.is_dir():
-        raise CourseError(say("workbook_is_file", folder=shown(root)), say("elsewhere_mend", elsewhere="DIR"))
-
-
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
-
-
-@contextlib.contextmanager
-def telling(path: Path, command: str) -> Iterator[None]:
-    """Turn what the system refuses into a `CourseError` that says what to type; ``command`` is the one to repeat."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        if error.errno in _FULL:
-            raise CourseError(say("full", path=shown(path)), say("full_mend", command=command)) from error
-        if error.errno in _FORBIDDEN:
-            elsewhere = say("elsewhere_mend", elsewhere=shown(Path.home() / "gradlab-workbook"))
-            folder = shown(path.parent)
-            raise CourseError(
-                say("forbidden", path=shown(path), reason=reason),
-                say("forbidden_mend", folder=folder, elsewhere=elsewhere),
-            ) from error
-        raise CourseError(
-            say("unwritten", path=shown(path), reason=reason), say("unwritten_mend", path=shown(path), command=command)
-        ) from error
 
 
 @contextlib.contextmanager
@@ -373,7 +326,7 @@ def _modified(path: Path) -> int:
         return 0
 
 
-def _readable(path: Path):  # type: ignore[no-untyped-def]
+def _readable(path: Path) -> "NotebookNode | None":
     from gradlab.course.files import DamagedNotebook, read_notebook
 
     try:
