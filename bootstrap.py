@@ -12,6 +12,7 @@ import hashlib
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -54,6 +55,7 @@ def main(arguments):
         print("\ngradlab can't be set up yet.\n\n" + explain(str(error), "a step failed"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         print("\nInterrupted. Type the same command to go on where this stopped.", file=sys.stderr)
         return 130
     return 0
@@ -68,7 +70,7 @@ def set_up(root, rebuild=False):
     venv = os.path.join(root, ".venv")
     version = None if rebuild else version_of([python_in(venv)])
     if version and is_ready(root, venv, version):
-        print("gradlab is ready: {0} (Python {1})".format(venv, dotted(version)))
+        tell("gradlab is ready: {0} (Python {1})".format(venv, dotted(version)))
         return
     refuse_platform()
     refuse_read_only(root)
@@ -78,7 +80,14 @@ def set_up(root, rebuild=False):
     install(root, venv)
     with open(stamp_path(venv), "w") as stamp:
         stamp.write(fingerprint(root, version))
-    print("\ngradlab is ready: {0} (Python {1})".format(venv, dotted(version)))
+    tell("\ngradlab is ready: {0} (Python {1})".format(venv, dotted(version)))
+
+
+def tell(words):
+    # type: (str) -> None
+    """Print at once, so that it stands before what the next command prints."""
+    print(words)
+    sys.stdout.flush()
 
 
 def python_in(venv):
@@ -142,7 +151,7 @@ def has_pip(venv):
 def build(root, venv):
     # type: (str, str) -> tuple[int, ...]
     """Make an empty environment, in place of a broken or outdated one; the version of its Python."""
-    if os.path.isdir(venv) and os.listdir(venv) and not os.path.exists(os.path.join(venv, "pyvenv.cfg")):
+    if is_foreign(venv):
         raise Problem(
             "{0} is in the way and isn't a Python environment: it is left alone. Rename it. {1}".format(
                 venv, SAME_AGAIN
@@ -150,7 +159,7 @@ def build(root, venv):
         )
     command, version = interpreter()
     refuse_full_disk(root)
-    print("Making {0} with Python {1}".format(venv, dotted(version)))
+    tell("Making {0} with Python {1}".format(venv, dotted(version)))
     status, said = run(command + ["-c", "import ensurepip, venv"], quiet=True)
     if status == 0:
         status, said = run(command + ["-m", "venv", "--clear", venv])
@@ -164,11 +173,23 @@ def build(root, venv):
     return version
 
 
+def is_foreign(venv):
+    # type: (str) -> bool
+    """Whether something stands where the environment should, and is none: not even one that was half removed."""
+    if not os.path.lexists(venv):
+        return False
+    if not os.path.isdir(venv):
+        return True
+    parts = {"bin", "etc", "include", "lib", "lib64", "man", "scripts", "share", "pyvenv.cfg", ".gradlab-ready"}
+    found = {name.lower() for name in os.listdir(venv)}
+    return "pyvenv.cfg" not in found and not found <= parts
+
+
 def install(root, venv):
     # type: (str, str) -> None
     """Install the locked packages, then this checkout, then the configuration of the notebook kernel."""
     python, pip = python_in(venv), [python_in(venv), "-m", "pip", "--disable-pip-version-check", "install"]
-    print("Installing the packages of requirements.lock: the first time, up to 1 GB to download")
+    tell("Installing the packages of requirements.lock: the first time, up to 1 GB to download")
     lock = os.path.join(root, "requirements.lock")
     steps = [
         (pip + ["--require-hashes", "-r", lock], "the packages could not be installed"),
@@ -202,8 +223,11 @@ def explain(said, what):
         )
         return advice.format(SAME_AGAIN, "a mirror or a proxy on the way hands out another file.")
     if has(said, "No matching distribution", "not a supported wheel"):
-        advice = "There is no package for this machine ({0}): {1}. Which one, pip says above."
-        return advice.format(platform.platform(), what)
+        advice = (
+            "pip found no package that fits this machine ({0}): {1}. Which one, it says above.\nThat is also what it "
+        )
+        advice += "says when it can't reach the package index: check the connection. {2}"
+        return advice.format(platform.platform(), what, SAME_AGAIN)
     if has(said, "Permission denied", "Read-only file system"):
         return "A file can't be written: {0}. Which one, the words above say. {1}".format(what, SAME_AGAIN)
     advice = "{0}; the words above say why. {1}\nIf it stays so, start from nothing: python bootstrap.py --rebuild"

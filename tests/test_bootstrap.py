@@ -163,6 +163,7 @@ def test_ctrl_c_says_how_to_go_on(checkout, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(bootstrap, "install", interrupted)
+    monkeypatch.setattr(bootstrap.signal, "signal", lambda *args: None)
     assert set_up() == 130
     assert "Type the same command to go on" in capsys.readouterr().err
     assert not stamp(checkout).exists()
@@ -174,7 +175,11 @@ def test_ctrl_c_says_how_to_go_on(checkout, monkeypatch, capsys):
         ("--require-hashes", "Failed to establish a new connection: NewConnectionError", "can't be reached"),
         ("--require-hashes", "[Errno 28] No space left on device", "The disk is full"),
         ("--require-hashes", "THESE PACKAGES DO NOT MATCH THE HASHES", "isn't the one that requirements.lock expects"),
-        ("--require-hashes", "ERROR: No matching distribution found for tensorflow", "no package for this machine"),
+        (
+            "--require-hashes",
+            "ERROR: No matching distribution found for tensorflow",
+            "no package that fits this machine",
+        ),
         ("--require-hashes", "Permission denied: '/opt'", "A file can't be written"),
         ("-e", "surprise", "gradlab itself could not be installed; the words above say why".capitalize()),
         ("import ensurepip", "ModuleNotFoundError: No module named 'ensurepip'", "apt-get install python3.12-venv"),
@@ -205,6 +210,21 @@ def test_a_folder_that_is_no_environment_is_left_alone(checkout, capsys):
     assert "is in the way" in capsys.readouterr().err
     assert (checkout.venv / "thesis.txt").read_text() == "chapter 1"
     assert checkout.did("venv --clear") == 0
+
+
+def test_a_file_in_the_way_is_left_alone(checkout, capsys):
+    checkout.venv.write_text("not a folder")
+    assert set_up() == 1
+    assert "is in the way" in capsys.readouterr().err
+    assert checkout.venv.read_text() == "not a folder"
+
+
+def test_an_environment_that_was_half_removed_is_built_anew(checkout):
+    """Removing goes file by file; pyvenv.cfg may be gone first."""
+    for name in ("lib", "share"):
+        (checkout.venv / name).mkdir(parents=True)
+    assert set_up() == 0
+    assert checkout.did("venv --clear") == 1
 
 
 def test_a_missing_list_is_named(checkout, capsys):
