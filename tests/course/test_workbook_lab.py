@@ -89,25 +89,27 @@ TWO_LABS = """
     )
     command = [sys.executable, "-c", start, "lab", "--no-browser", str(course)]
     labs = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(2)]
-    while not (over := [one for one in labs if one.poll() is not None]):
-        time.sleep(0.2)
-    print(over[0].stdout.read().decode())
-    print("second:", over[0].returncode, "of", len(over), flush=True)
-    found = lab.running(course / "workbook")
-    base, _, token = found.address.partition("lab?token=")
+    try:
+        while not (over := [one for one in labs if one.poll() is not None]):
+            time.sleep(0.2)
+        print(over[0].stdout.read().decode())
+        print("second:", over[0].returncode, "of", len(over), flush=True)
+        found = lab.running(course / "workbook")
+        base, _, token = found.address.partition("lab?token=")
 
-    def get(path):
-        request = urllib.request.Request(base + path, headers={"Authorization": f"token {token}"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read().decode()
+        def get(path):
+            request = urllib.request.Request(base + path, headers={"Authorization": f"token {token}"})
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.read().decode()
 
-    print("address:", found.address)
-    print("page:", "JupyterLab" in get("lab/tree/00_start.ipynb"))
-    print("notebook:", json.loads(get("api/contents/00_start.ipynb"))["name"])
-    print("update:", get("lab/api/update"))
-    print("news:", get("lab/api/news"))
-    for one in labs:
-        one.kill()
+        print("address:", found.address)
+        print("page:", "JupyterLab" in get("lab/tree/00_start.ipynb"))
+        print("notebook:", json.loads(get("api/contents/00_start.ipynb"))["name"])
+        print("update:", get("lab/api/update"))
+        print("news:", get("lab/api/news"))
+    finally:
+        for one in labs:
+            one.kill()
     """
 
 
