@@ -1,7 +1,7 @@
 """Slopes of a program along directions: drawing directions, sampling them, judging each on its own."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -23,6 +23,9 @@ MOST_PARTS = 12
 REFUSALS = (ValueError, ArithmeticError, AssertionError, tf.errors.OpError)
 """What a function may raise at a step that leaves its domain."""
 
+RETRIES = 8
+"""Measurements spent, in all, on directions that settled nothing at first."""
+
 DENSE = 3
 """Random directions through all inputs at once."""
 
@@ -33,7 +36,8 @@ class Row:
 
     ``analytic`` and ``numerical`` are slopes along the direction, ``error_estimate`` bounds what the numerical one can
     be off, ``step`` is the step used, as a multiple of the input's scale. ``steps`` and ``errors`` are the whole sweep:
-    the central difference at each step less the analytic slope.
+    the central difference at each step less the analytic slope; at a kink, half the difference between the slopes to
+    the right and to the left.
     """
 
     direction: str
@@ -129,10 +133,26 @@ class Meter:
         self.reference = max((m.size for m in first if np.isfinite(m.size)), default=0.0)
         measured = [self._judged(m.direction, m.samples) for m in first]
         if isinstance(directions, int):
-            return measured
+            return self._retried(measured)
         steps = [m.slope.step for m in measured if np.isfinite(m.slope.step)]
         focus = float(np.exp(np.mean(np.log(steps)))) if steps else None
-        return measured + [self._measure_near(d, focus) for d in self._structured(directions == "elements")]
+        return self._retried(
+            measured + [self._measure_near(d, focus) for d in self._structured(directions == "elements")]
+        )
+
+    def _retried(self, measured: list[Measured]) -> list[Measured]:
+        """Directions that settled nothing, drawn anew: how many corners lie close by is a matter of the direction."""
+        left = RETRIES
+        kept = []
+        for old in measured:
+            best = old
+            while best.row.verdict == "too noisy" and left:
+                left -= 1
+                signs = self._random(len(old.direction.vector)) if old.direction.place is None else 1.0
+                fresh = self.measure(replace(old.direction, vector=old.direction.vector * signs))
+                best = min(best, fresh, key=lambda m: m.estimate if m.row.verdict != "disagrees" else 0.0)
+            kept.append(best)
+        return kept
 
     @property
     def scalar(self) -> bool:
@@ -310,7 +330,7 @@ class Meter:
             step=slope.step,
             verdict=verdict,
             steps=tuple(samples.steps.tolist()),
-            errors=tuple((samples.odd / samples.steps / per).tolist()),
+            errors=tuple(((samples.even if verdict == "kink" else samples.odd) / samples.steps / per).tolist()),
         )
 
     def per(self, direction: Direction) -> float:

@@ -91,14 +91,17 @@ TEXT: dict[str, str] = {
     "note unused": "The output doesn't depend on {name}: its gradient is None, and rightly so.",
     # the figure
     "figure agrees": "The numerical slope comes within {error} of the analytic one",
-    "figure disagrees": "No step brings the numerical slope closer than {error} to the analytic one",
-    "figure other": "Error against step: {verdict}",
-    "figure x": "step, in units of the input's size",
-    "figure y": "|numerical - analytic| slope",
-    "figure alt": "Error of the central difference against the step, for {count} directions, log-log. The smallest "
-    "error is {error}, at a step of {step}. Verdict: {verdict}.",
-    "figure empty": "Nothing was measured: {verdict}",
-    "figure empty alt": "An empty figure: the verdict, {verdict}, was found without measuring slopes.",
+    "figure disagrees": "The numerical slope settles {error} away from the analytic one",
+    "figure kink": "The slopes to the left and right stay apart as the step shrinks",
+    "figure too noisy": "At no step is the numerical slope good enough: {estimate} at best",
+    "figure not finite": "The function isn't finite close to the inputs",
+    "figure x": "step (input's typical size = 1)",
+    "figure y": "|numerical - analytic slope|",
+    "figure y kink": "half the gap between the slopes",
+    "figure alt": "Size of the error against the step, for {count} directions, both axes logarithmic. {finding}. "
+    "Verdict: {verdict}.",
+    "figure empty": "Numerical and analytic slope are equal to the last digit",
+    "figure none": "Nothing was measured: {verdict}",
 }
 
 
@@ -144,24 +147,20 @@ def as_figure(check: GradCheck) -> Any:
     fig, axes = plots.figure(width="normal")
     measured = [row for row in check.rows if any(error != 0 for error in row.errors)]
     drawn = sorted(measured, key=lambda row: row.verdict != check.verdict)[:MOST_LINES]
-    if not drawn:
-        plots.title(axes, say("figure empty", verdict=check.verdict))
-        fig.alt = say("figure empty alt", verdict=check.verdict)
-        return fig
-    best, best_step = np.inf, np.nan
     for number, row in enumerate(drawn):
         steps, errors = np.array(row.steps), np.abs(np.array(row.errors))
-        seen = errors > 0
-        axes.plot(steps[seen], errors[seen], label=row.direction, **plots.line(number))
-        least = int(np.argmin(errors[seen]))
-        if errors[seen][least] < best:
-            best, best_step = float(errors[seen][least]), float(steps[seen][least])
-    plots.log_ticks(axes, "xy")
-    axes.set(xlabel=say("figure x"), ylabel=say("figure y"))
-    plots.label_lines(axes)
-    key = f"figure {check.verdict}" if f"figure {check.verdict}" in TEXT else "figure other"
-    plots.title(axes, say(key, error=_short(best), verdict=check.verdict))
-    fig.alt = say("figure alt", count=len(drawn), error=_short(best), step=_short(best_step), verdict=check.verdict)
+        axes.plot(steps[errors > 0], errors[errors > 0], label=row.direction, **plots.line(number))
+    axes.set(xlabel=say("figure x"), ylabel=say("figure y kink" if check.verdict == "kink" else "figure y"))
+    if drawn:
+        plots.log_ticks(axes, "xy")
+        plots.label_lines(axes)
+        key = f"figure {check.verdict}"
+    else:
+        key = "figure empty" if check.rows else "figure none"
+    error, estimate = _percent(check.max_error), _percent(check.error_estimate)
+    finding = say(key, error=error, estimate=estimate, verdict=check.verdict)
+    plots.title(axes, finding)
+    fig.alt = say("figure alt", count=len(drawn), finding=finding, verdict=check.verdict)
     return fig
 
 
@@ -179,7 +178,7 @@ def _facts(check: GradCheck) -> Iterable[tuple[str, str]]:
         yield say("worst" if check.verdict == "disagrees" else "where"), _where(check)
     if check.kind:
         yield say("likely" if check.verdict == "disagrees" else "where"), say(f"kind {check.kind}", **fields)
-    if check.rows and np.isfinite(check.max_error):
+    if check.verdict in ("agrees", "disagrees", "too noisy") and np.isfinite(check.max_error):
         error, estimate = _percent(check.max_error), _percent(check.error_estimate)
         yield say("error"), say("error line", error=error, estimate=estimate)
     for word, more in check.notes:

@@ -8,7 +8,7 @@ generators are restored.
 import gc
 import inspect
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,9 +113,16 @@ class Program:
         """
         notes: list[str] = []
         before = _every_variable()
-        self.evaluate(self.start)  # lazily built layers make their variables here
+        born: list[tf.Variable] = []
+
+        def note_birth(creator: Callable[..., tf.Variable], **options: Any) -> tf.Variable:
+            born.append(creator(**options))
+            return born[-1]
+
+        with tf.variable_creator_scope(note_birth):
+            self.evaluate(self.start)  # lazily built layers make their variables here
         self._restore_changed(before)
-        before = _every_variable()
+        before += _values_of(born)
         first = self.evaluate(self.start)
         self.gradient(self.start, np.ones(len(first.values)))
         self.state = self._restore_changed(before)
@@ -373,14 +380,18 @@ def _every_variable() -> list[tuple[tf.Variable, NDArray]]:
     """Every variable alive in this process, with a copy of its value: whatever the function changes is among them."""
     kinds = _subclasses(tf.Variable)
     alive = [thing for thing in gc.get_objects() if type(thing) in kinds]
+    return _values_of(alive)
+
+
+def _values_of(variables: Iterable[tf.Variable]) -> list[tuple[tf.Variable, NDArray]]:
+    """The variables that have values, with copies of them, as far as the limit on memory allows."""
     sized = [
         (int(np.prod(variable.shape)) * variable.dtype.size, variable)
-        for variable in alive
+        for variable in variables
         if variable.shape.is_fully_defined() and variable.dtype.size
     ]
-    sized.sort(key=lambda pair: pair[0])
     kept, total = [], 0
-    for size, variable in sized:
+    for size, variable in sorted(sized, key=lambda pair: pair[0]):
         total += size
         if total > MOST_STATE_BYTES:
             break
