@@ -100,7 +100,7 @@ __all__ = [
 ]
 
 SHORTEST_ALT = 20
-_WIDTHS = {"half": 5.0, "normal": 7.5, "wide": 10.0}
+_WIDTHS = {"half": 5.0, "normal": 7.5, "wide": 8.8}
 
 
 def figure(
@@ -109,7 +109,8 @@ def figure(
     """Make a figure in the course's look.
 
     Args:
-        width: ``"half"``, ``"normal"`` or ``"wide"``: 5, 7.5 or 10 inches (480, 720 or 960 pixels in a browser).
+        width: ``"half"``, ``"normal"`` or ``"wide"``: 5, 7.5 or 8.8 inches, which are 480, 720 or 845 pixels in a
+            browser. The last fills a notebook in a window of 1280: wider, it would be shrunk, and its letters too.
         height: inches; by default what suits the number of rows.
         rows: number of rows of axes.
         cols: number of columns of axes.
