@@ -26,7 +26,8 @@ def row(source):
 def test_the_lesson_table_is_what_the_lessons_say_of_themselves():
     heading = "| lesson | question | minutes |\n|---|---|---|\n"
     table = re.search(re.escape(heading) + r"((?:\|.*\n)*)", README).group(1)
-    assert table.splitlines() == [row(source) for source in SOURCES]
+    wanted = "\n".join(row(source) for source in SOURCES)
+    assert table.strip() == wanted, f"the rows of the lesson table in README.md should be:\n\n{wanted}\n"
 
 
 def test_the_example_prints_what_stands_under_it(tmp_path):
