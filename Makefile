@@ -33,6 +33,7 @@ test: env
 
 build: env
 	@$(VENV)/gradlab build
+	@$(VENV)/python docs/lesson_table.py
 
 lock:
 	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 --generate-hashes \

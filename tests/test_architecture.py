@@ -15,7 +15,7 @@ import gradlab
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "gradlab"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-PROGRAMS = sorted({*MODULES, *ROOT.glob("benchmarks/*.py"), ROOT / "bootstrap.py"})
+PROGRAMS = sorted({*MODULES, *ROOT.glob("benchmarks/*.py"), *ROOT.glob("docs/*.py"), ROOT / "bootstrap.py"})
 
 # the parts of gradlab, and which other parts each may import; only the command line sees everything
 MAY_IMPORT = {
