@@ -44,10 +44,10 @@ def probe(answer, rng):
     return {
         "a curve": answer(cubic, float(start), 0.5),
         "a falling curve": answer(falling_curve, float(-start), 0.25),
-        "a short step": answer(cubic, float(start), 1e-4),
-        "float32, a step rounded up": answer(line_through_far, far, 1.0e-5),
-        "float32, a step rounded down": answer(line_through_far, far, 2.0e-5),
-        "float32, two steps rounded unlike": answer(line_through_128, np.float32(128), 1.0e-5),
+        "a short step": answer(cubic, float(start), 1e-6),
+        "float32, a step rounded up": answer(line_through_far, far, 4e-5),
+        "float32, a step rounded down": answer(line_through_far, far, 5e-5),
+        "float32, two steps rounded unlike": answer(line_through_128, np.float32(128), 4e-5),
     }
 
 

@@ -26,8 +26,8 @@ def good_step(dtype, scale):
 
 
 def probe(answer, rng):
-    """The power of ten of the step, for both dtypes and for scales below, at and above 1."""
-    small, large = float(rng.uniform(1e-4, 1e-3)), float(rng.uniform(2e3, 9e3))
+    """The power of ten of the step, for both dtypes and for scales at, above and below 1."""
+    scales = [1.0, float(rng.uniform(2e3, 9e3)), float(rng.uniform(1e-4, 1e-3))]
 
     def power_of_ten(dtype, scale):
         step = answer(dtype, scale)
@@ -37,12 +37,10 @@ def probe(answer, rng):
             return np.log10(np.asarray(step, dtype=float))
 
     return {
-        "power of ten of the step, float32, scale 1": power_of_ten("float32", 1.0),
-        "power of ten of the step, float64, scale 1": power_of_ten("float64", 1.0),
-        "power of ten of the step, float32, scale near 5000": power_of_ten("float32", large),
-        "power of ten of the step, float64, scale near 5000": power_of_ten("float64", large),
-        "power of ten of the step, float32, scale near 0.0005": power_of_ten("float32", small),
-        "power of ten of the step, float64, scale near 0.0005": power_of_ten("float64", small),
+        f"power of ten of the step, {dtype}, for the scales 1, 5000 and 0.0005": [
+            power_of_ten(dtype, scale) for scale in scales
+        ]
+        for dtype in ("float32", "float64")
     }
 
 

@@ -128,7 +128,7 @@ exercise = Exercise(
             "whole difference is divided by the whole length.",
         ),
     ],
-    tolerance=Tolerance(rtol=1e-4, atol=1e-9),
+    tolerance=Tolerance(rtol=1e-4, atol=1e-15),
     hints=[
         "Three lengths are needed: of a, of b, and of a - b.",
         "Divide the length of the difference by the larger of the other two. Which pair of inputs makes that 0 / 0?",
