@@ -18,8 +18,8 @@ def per_example_gradients(model, x, y):
     the variable's shape with an axis of examples in front: a kernel of shape (3, 2) gives (n, 3, 2), and row i is the
     gradient of the loss of example i.
 
-    Example: a model without hidden layers, ``w * x + b`` with w = 1 and b = 0, for x = [[1.5], [2.0]] and
-    y = [[4.5], [2.0]], gives ``[[[[-9.0]], [[0.0]]], [[-6.0], [0.0]]]``.
+    Example: a single Dense(1), ``w * x + b`` with w = 1 and b = 0, for the two examples x = [[1.5], [2.0]] and
+    y = [[4.5], [2.0]]. The result is ``[[[-9.0]], [[0.0]]]`` for its kernel and ``[[-6.0], [0.0]]`` for its bias.
     """
     rows = []
     for i in range(len(x)):
