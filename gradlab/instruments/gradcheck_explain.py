@@ -41,7 +41,7 @@ def locate(meter: Meter, suspects: list[Measured], measured: list[Measured]) -> 
 
 
 def _halves(meter: Meter, whole: Measured) -> list[Measured]:
-    """Both halves of a direction, divided at random, each measured over all steps."""
+    """Both halves of a direction, divided at random, measured over the steps that served the whole, or over all."""
     vector = whole.direction.vector
     places = meter.rng.permutation(np.flatnonzero(vector))
     found = []
@@ -52,7 +52,7 @@ def _halves(meter: Meter, whole: Measured) -> list[Measured]:
             kept = np.zeros_like(vector)
             kept[half] = vector[half]
             part = Direction(whole.direction.name, kept, whole.direction.upstream)
-        found.append(meter.measure(part))
+        found.append(meter.measure_near(part, whole.slope.step))
     return found
 
 

@@ -23,6 +23,9 @@ MOST_PARTS = 12
 REFUSALS = (ValueError, ArithmeticError, AssertionError, tf.errors.OpError)
 """What a function may raise at a step that leaves its domain."""
 
+BEYOND_DOUBT = 10.0
+"""A difference of this many error estimates isn't measured again over all steps."""
+
 RETRIES = 8
 """Measurements spent, in all, on directions that settled nothing at first."""
 
@@ -137,7 +140,7 @@ class Meter:
         steps = [m.slope.step for m in measured if np.isfinite(m.slope.step)]
         focus = float(np.exp(np.mean(np.log(steps)))) if steps else None
         return self._retried(
-            measured + [self._measure_near(d, focus) for d in self._structured(directions == "elements")]
+            measured + [self.measure_near(d, focus) for d in self._structured(directions == "elements")]
         )
 
     def _retried(self, measured: list[Measured]) -> list[Measured]:
@@ -232,10 +235,11 @@ class Meter:
         samples = self._sample(direction, ladder(smallest, largest, ratio, self.rng))
         return self._judged(direction, samples)
 
-    def _measure_near(self, direction: Direction, focus: float | None) -> Measured:
-        """Measure over the steps that served before; over all steps if that settles nothing."""
+    def measure_near(self, direction: Direction, focus: float | None) -> Measured:
+        """Measure over the steps that served before; over all steps if that leaves a doubt."""
         near = self.measure(direction, focus)
-        return near if near.row.verdict == "agrees" else self.measure(direction)
+        plain = near.row.verdict == "agrees" or (near.row.verdict == "disagrees" and near.significance > BEYOND_DOUBT)
+        return near if plain else self.measure(direction)
 
     def _judged(self, direction: Direction, samples: Samples) -> Measured:
         slope = slope_at_zero(samples)

@@ -149,8 +149,9 @@ def _weigh(plain: Slope, samples: Samples) -> Slope:
     else:
         rounding = float(np.interp(plain.step, samples.steps, samples.full_rounding))
         chosen = granted if abs(plain.excess) * plain.step <= 8 * max(noise, rounding) else plain
-    # a corner counts if both readings see it
-    doubtful = max(plain, granted, key=lambda slope: _ratio(slope.corner_estimate, abs(slope.corner)))
+    # a corner counts if both readings see it; steps too small to change any digit see nothing
+    readings = [granted] if plain.corner_estimate == 0 else [plain, granted]
+    doubtful = max(readings, key=lambda slope: _ratio(slope.corner_estimate, abs(slope.corner)))
     return replace(chosen, corner=doubtful.corner, corner_estimate=doubtful.corner_estimate)
 
 

@@ -73,7 +73,7 @@ def percent(dtype: str) -> float:
 
 def _elementwise(name: str, operation: Callable, low: float, high: float) -> None:
     def make(dtype: str, rng: np.random.Generator) -> tuple:
-        return lambda x: tf.reduce_sum(operation(x)), [rng.uniform(low, high, (4, 3)).astype(dtype)]
+        return lambda x: tf.reduce_sum(operation(x)), [rng.uniform(low, high, 5).astype(dtype)]
 
     make.__name__ = name
     right(make)
@@ -213,7 +213,7 @@ def embedding(dtype, rng):
 @right
 def wide_relu_network(dtype, rng):
     w, v = (rng.normal(size=s).astype(dtype) / 8 for s in ((64, 256), (256, 1)))
-    x = rng.normal(size=(16, 64)).astype(dtype)
+    x = rng.normal(size=(8, 64)).astype(dtype)
     return lambda w, v: tf.reduce_mean((tf.nn.relu(x @ w) @ v) ** 2), [w, v]
 
 
@@ -228,7 +228,7 @@ def keras_model(dtype, rng):
 @right
 def dropout_model(dtype, rng):
     drop = keras.layers.Dropout(0.5, dtype=dtype)
-    return lambda x: tf.reduce_sum(drop(x, training=True) ** 2), [rng.normal(size=(5, 8)).astype(dtype)]
+    return lambda x: tf.reduce_sum(drop(x, training=True) ** 2), [rng.normal(size=(3, 4)).astype(dtype)]
 
 
 @right
@@ -412,7 +412,7 @@ def numpy_inside(dtype, rng):
 def recomputed_dropout(dtype, rng):
     drop = keras.layers.Dropout(0.5, dtype=dtype)
     block = tf.recompute_grad(lambda x: drop(x, training=True) ** 2)
-    return lambda x: tf.reduce_sum(block(x)), [rng.normal(size=(6, 8)).astype(dtype)]
+    return lambda x: tf.reduce_sum(block(x)), [rng.normal(size=(4, 5)).astype(dtype)]
 
 
 @wrong
@@ -435,7 +435,7 @@ def rounded_straight_through(dtype, rng):
 @wrong
 def wide_relu_network_off(dtype, rng):
     w, v = (rng.normal(size=s).astype(dtype) / 8 for s in ((64, 256), (256, 1)))
-    x = rng.normal(size=(16, 64)).astype(dtype)
+    x = rng.normal(size=(8, 64)).astype(dtype)
     bad = _times(percent(dtype))
     return lambda w, v: tf.reduce_mean((tf.nn.relu(x @ bad(w)) @ v) ** 2), [w, v]
 
