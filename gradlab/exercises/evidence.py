@@ -5,6 +5,7 @@ verdict can be reached in another process.
 """
 
 import random
+import re
 import sys
 import traceback
 import types
@@ -24,6 +25,7 @@ UNCHANGED = "inputs unchanged"
 MOST_ELEMENTS = 10_000_000
 DEEPEST = 8
 MOST_LEAVES = 10_000
+ANSI = re.compile(r"\x1b\[[0-9;]*m")  # Keras colours its messages
 
 Kind = Literal["array", "text", "none", "exception", "refused"]
 End = Literal["finished", "not attempted", "raised", "unusable", "stand-in"]
@@ -297,7 +299,7 @@ def _text_of(error: BaseException) -> str:
 
 def _trouble(error: BaseException, exercise: Exercise) -> Trouble:
     """Name the exception and the last line of the answer's own code that it passed."""
-    text = " ".join(_text_of(error).split())
+    text = " ".join(ANSI.sub("", _text_of(error)).split())
     home = getattr(sys.modules.get(exercise.probe.__module__), "__file__", None)
     line, code = None, ""
     for frame in traceback.extract_tb(error.__traceback__):
@@ -321,7 +323,7 @@ def _short(value: Any) -> str:
         if leaf.kind == "array" and leaf.array is not None:
             return array_text(leaf.array)
         if leaf.kind == "refused":
-            return str(getattr(value, "__name__", None) or getattr(value, "name", None) or leaf.text)
+            return str(getattr(value, "__name__", None) or leaf.text)
         return leaf.text
     items = ", ".join(array_text(leaf.array) if leaf.array is not None else leaf.text for leaf in leaves.values())
     return f"[{items}]"

@@ -35,8 +35,8 @@ ENGLISH = {
         "the other is flat; subtracting one from the other makes a square. Reshape at the place where they meet."
     ),
     "shape_square": (
-        "{part}: the shape is {theirs}, expected {expected}. A column (n, 1) met a flat (n,), and broadcasting made "
-        "every pair of them: (n, n)."
+        "{part}: the shape is {theirs}, expected {expected}. Where a column (n, 1) meets a flat (n,), broadcasting "
+        "makes every pair of them: (n, n). Is that what happened?"
     ),
     "dtype": "{part}: the values are of type {theirs}, expected {expected}.",
     "nan": "{part}: {count} of {total} values are not finite (NaN or infinity); they should be finite.",
@@ -48,6 +48,7 @@ ENGLISH = {
     "exception": "{part}: it raises {theirs}.",
     "kind": "{part}: it is {theirs}, expected {expected}.",
     "structure": "{part}: {theirs} values came back, expected {expected}.",
+    "names": "{part}: the values came back as {theirs}, expected {expected}.",
     "missing": "{part}: nothing came back for it.",
     "inputs_changed": "Your function changed its input in place: {names}. Work on a copy, or compute a new array.",
     "counterexample": "The smallest example that differs: {inputs}. Yours: {theirs}. Expected: {expected}.",

@@ -145,12 +145,20 @@ def _compare_part(part: str, theirs: Leaves | None, expected: Leaves, tolerance:
     if theirs.keys() != expected.keys():
         if set(theirs) == {""} and theirs[""].kind in ("none", "refused", "exception"):
             return _compare_kinds(part, theirs[""], Leaf("array"))
+        if len(theirs) == len(expected):
+            return Message("names", {"part": part, "theirs": _names(theirs), "expected": _names(expected)})
         return Message("structure", {"part": part, "theirs": len(theirs), "expected": len(expected)})
     for path, leaf in expected.items():
         reason = compare(f"{part}[{path}]" if path else part, theirs[path], leaf, tolerance)
         if reason is not None:
             return reason
     return None
+
+
+def _names(leaves: Leaves) -> str:
+    """Where the leaves stand, the first few of them."""
+    named = ", ".join(f"[{path}]" for path in list(leaves)[:4])
+    return named if len(leaves) <= 4 else f"{named}, ..."
 
 
 def _align(theirs: Leaves, expected: Leaves) -> Leaves:
@@ -202,7 +210,8 @@ def _compare_kinds(part: str, theirs: Leaf, expected: Leaf) -> Message | None:
             return None
         return Message("text", {"part": part, "theirs": theirs.text[:80], "expected": expected.text[:80]})
     if theirs.kind == "none":
-        return Message("none" if expected.kind == "array" else "none_plain", {"part": part})
+        whole = expected.kind == "array" and not part.endswith("]")
+        return Message("none" if whole else "none_plain", {"part": part})
     if theirs.kind == "refused":
         return Message("refused", {"part": part, "theirs": theirs.text})
     if theirs.kind == "exception":
@@ -367,9 +376,20 @@ def _pair_text(theirs: Leaves, expected: Leaves) -> tuple[str, str]:
             gap = np.nan_to_num(np.abs(_wide(mine) - _wide(right)), nan=np.inf)
             at = tuple(int(i) for i in np.unravel_index(int(np.argmax(gap)), mine.shape))
             return f"{mine[at]:.5g} at {list(at)}", f"{right[at]:.5g}"
+    if len(expected) > 1 and theirs.keys() == expected.keys() and sum(_size(leaf) for leaf in expected.values()) > 12:
+        path = next(
+            (p for p in expected if compare("", theirs[p], expected[p], EXACT) is not None), next(iter(expected))
+        )
+        mine_text, right_text = _pair_text({"": theirs[path]}, {"": expected[path]})
+        return f"[{path}]: {mine_text}", f"[{path}]: {right_text}"
     return _leaves_text(theirs), _leaves_text(expected)
 
 
-def _leaves_text(leaves: Leaves) -> str:
+def _size(leaf: Leaf) -> int:
+    return 1 if leaf.array is None else leaf.array.size
+
+
+def _leaves_text(leaves: Leaves, most: int = 6) -> str:
     texts = [array_text(leaf.array) if leaf.array is not None else leaf.text for leaf in leaves.values()]
+    texts = texts if len(texts) <= most else [*texts[:most], "..."]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from gradlab.exercises.evidence import UNCHANGED, Evidence, Leaf, collect, flatten
-from gradlab.exercises.exercise import Tolerance
+from gradlab.exercises.exercise import Exercise, Tolerance
 from gradlab.exercises.notebook import evaluate
 from gradlab.exercises.verdict import compare, judge, same
 from tests.exercises.samples import DOUBLE, PAIR, double, half_right, square, unchanged
@@ -90,6 +90,7 @@ def test_a_square_from_broadcasting_has_a_message_of_its_own():
         (np.array([object()] * 5), "objects"),
         (double, "function"),
         ({"a": 1, "b": 2}, "2 values"),
+        ([None, 1.0], "2 values"),
     ],
 )
 def test_every_kind_of_difference_is_told(theirs, word):
@@ -180,3 +181,34 @@ def test_a_tolerance_is_relative_to_what_is_expected():
 def test_every_outcome_is_reproduced_when_judged_again():
     for answer in (double, unchanged, half_right, lambda x: None):
         assert evaluate(DOUBLE, answer, 7) == evaluate(DOUBLE, answer, 7)
+
+
+def test_names_that_differ_are_told():
+    assert "[a], [b]" in evaluate(PAIR, lambda x: {"a": x, "b": x**2}, 1).message
+
+
+def test_a_none_inside_a_list_is_no_missing_return():
+    message = evaluate(PAIR, lambda x: [x, None], 1).message
+    assert "both[1]: it is None." in message
+    assert "return" not in message
+
+
+def test_a_counterexample_of_many_arrays_shows_the_one_that_differs():
+    many = Exercise(
+        answer=lambda x: [x[:9], x[9:]],
+        probe=lambda answer, rng: {"rows": answer(rng.normal(size=20))},
+        misconceptions=[],
+        hints=[],
+        explanation="",
+    )
+    example = str(evaluate(many, lambda x: [x[:9], 2 * x[9:]], 1).example)
+    assert "Yours: [1]:" in example
+    assert len(example) < 400
+
+
+def test_colours_in_an_exception_are_left_out():
+    def coloured(x):
+        raise ValueError("\x1b[1mbold\x1b[0m words")
+
+    assert "bold words" in evaluate(DOUBLE, coloured, 1).message
+    assert "\x1b" not in evaluate(DOUBLE, coloured, 1).message
