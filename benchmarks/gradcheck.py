@@ -15,13 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "instruments"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import gradcheck_bank as bank
 import numpy as np
 import tensorflow as tf
 
 from gradlab.instruments.gradcheck import gradcheck
+from tests.instruments import gradcheck_bank as bank
 
 TOLERANCE = 1e-3
 MOST_ELEMENTS = 1000

@@ -2,13 +2,13 @@
 
 import random
 
-import gradcheck_bank as bank
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from gradlab.instruments.gradcheck import gradcheck
+from tests.instruments import gradcheck_bank as bank
 
 RIGHT = [pytest.param(case, dtype, id=f"{case.name}-{dtype}") for case in bank.RIGHT for dtype in case.dtypes]
 WRONG = [pytest.param(case, dtype, id=f"{case.name}-{dtype}") for case in bank.WRONG for dtype in case.dtypes]
