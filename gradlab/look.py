@@ -151,7 +151,7 @@ class CourseFigure(Figure):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._titles: dict[Axes | None, tuple[Text, str]] = {}
-        self._labels: list[tuple[Axes, Annotation]] = []
+        self._labels: list[tuple[Axes, Annotation, float]] = []
         self._later: list[Callable[[], None]] = []
         self._card: FancyBboxPatch | None = None
 
@@ -161,7 +161,7 @@ class CourseFigure(Figure):
 
     def add_label(self, ax: Axes, label: Annotation) -> None:
         """Keep ``label`` off the other labels of the figure; it moves up and down only."""
-        self._labels.append((ax, label))
+        self._labels.append((ax, label, float(label.xyann[1])))
 
     def add_later(self, place: Callable[[], None]) -> None:
         """Call ``place`` each time the layout is settled, to put something where there is room."""
@@ -226,11 +226,14 @@ def _wrap(text: Text, words: str, room: float) -> None:
     text.set_text(textwrap.fill(words, columns))
 
 
-def _part(labels: Sequence[tuple[Axes, Annotation]], dpi: float) -> None:
-    """Move labels whose boxes overlap apart, up and down, as little as possible, and keep them beside their axes."""
-    for _, label in labels:
-        label.xyann = (label.xyann[0], _home(label))
-    boxes = [extent(label) for _, label in labels]
+def _part(labels: Sequence[tuple[Axes, Annotation, float]], dpi: float) -> None:
+    """Move labels whose boxes overlap apart, up and down, as little as possible, and keep them beside their axes.
+
+    Each label comes with the height, in points, at which it stands when nothing is in its way.
+    """
+    for _, label, home in labels:
+        label.xyann = (label.xyann[0], home)
+    boxes = [extent(label) for _, label, _ in labels]
     for cluster in _clusters(boxes):
         order = sorted(cluster, key=lambda one: (round(boxes[one].y0 + boxes[one].y1), -one))
         heights = [boxes[one].height * 1.12 for one in order]
@@ -252,14 +255,6 @@ def extent(label: Annotation) -> Bbox:
     """The box, in pixels, of the words of an annotation, without its arrow."""
     label.get_window_extent()  # brings the position up to date
     return Text.get_window_extent(label)
-
-
-def _home(label: Annotation) -> float:
-    """The vertical offset, in points, that a label has when nothing is in its way."""
-    home = getattr(label, "home", None)
-    if home is None:
-        home = label.home = float(label.xyann[1])  # type: ignore[attr-defined]
-    return home
 
 
 def _clusters(boxes: Sequence[Bbox]) -> list[list[int]]:
