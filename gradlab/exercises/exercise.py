@@ -15,8 +15,19 @@ Probe = Callable[[Callable[..., Any], Any], Mapping[str, Any]]
 HERE = Path(__file__).parent
 
 
-class UnknownExercise(LookupError):
+class ForLearners(Exception):
+    """An error whose message says all that a learner needs; in a notebook it is shown without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
+
+
+class UnknownExercise(ForLearners, LookupError):
     """No exercise of the course has this name; the message says which names are near."""
+
+
+class NoAnswer(ForLearners, TypeError):
+    """What was given is no function or class, or not of the kind that the exercise asks for."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +142,10 @@ def _entry(name: str) -> Entry:
 
 
 def _nearest(name: str) -> str:
-    """The names most like this one, for a message."""
+    """The names most like this one, as an end for a message; nothing if none is like it."""
     import difflib
 
     plain = re.sub(r"[^a-z0-9_]", "", name.lower())
     near = difflib.get_close_matches(plain, [n.lower() for n in index()], n=3, cutoff=0.5)
     found = [n for n in index() if n.lower() in near]
-    return ", ".join(found or sorted(index()))
+    return say("near", names=", ".join(found)) if found else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradlab.exercises import show
 from gradlab.exercises.evidence import collect
-from gradlab.exercises.exercise import Exercise, index, load
+from gradlab.exercises.exercise import Exercise, NoAnswer, index, load
 from gradlab.exercises.progress import find_workbook, journal
 from gradlab.exercises.source import answer_source
 from gradlab.exercises.standin import stand_in, stands_in_for
@@ -27,8 +27,8 @@ def check(answer: Callable[..., Any]) -> Any:
     correct, else a stand-in for the course's own, so that the lesson runs on. Given a stand-in, nothing is judged:
     the last verdict is repeated.
 
-    Raises ``TypeError`` for something that is no function or class, and ``UnknownExercise`` for a name that the
-    course doesn't have.
+    Raises ``NoAnswer`` (a ``TypeError``) for something that is no function or class, and ``UnknownExercise`` for a
+    name that the course doesn't have.
     """
     if stands_in_for(answer) is not None:
         return _repeat(answer)
@@ -38,7 +38,7 @@ def check(answer: Callable[..., Any]) -> Any:
     failures = book.summary().of(exercise.name).failures
     trouble = _note(event="check", exercise=exercise.name, outcome=found.outcome, misconceptions=found.misconceptions)
     _last[exercise.name] = found
-    show.put(show.verdict(found, with_example=failures > 0, note=trouble))
+    show.put(show.verdict(found, with_example=failures > 0 or found.is_vague, note=trouble))
     return answer if found.outcome == "correct" else stand_in(exercise.answer)
 
 
@@ -70,7 +70,7 @@ def _repeat(thing: Any) -> Any:
     outcome = last.outcome if last else journal().summary().of(name).last
     told = say("stand_in_last", outcome=say(outcome)) if last else say("stand_in_no_last")
     data = {**(last.as_data() if last else {"exercise": name, "outcome": outcome}), "stand_in": True}
-    show.put(show.stand_in(outcome, name, say("stand_in_given", last=told), data))
+    show.put(show.stand_in(outcome, name, say("stand_in_given", name=name, last=told), data))
     return thing
 
 
@@ -181,9 +181,9 @@ def _exercise_of(thing: Any, verb: str) -> Exercise:
         return load(thing)
     name = stands_in_for(thing) or getattr(thing, "__name__", None)
     if not callable(thing) or not isinstance(name, str):
-        raise TypeError(say("not_a_function", verb=verb, what=type(thing).__name__))
+        raise NoAnswer(say("not_a_function", verb=verb, what=type(thing).__name__))
     exercise = load(name)
     if isinstance(exercise.answer, type) != isinstance(thing, type):
         wanted = "class" if isinstance(exercise.answer, type) else "function"
-        raise TypeError(say(f"needs_a_{wanted}", name=name, what=type(thing).__name__))
+        raise NoAnswer(say(f"needs_a_{wanted}", name=name, what=type(thing).__name__))
     return exercise

@@ -1,6 +1,7 @@
 """How a verdict, a hint, a solution and the progress look: text in a terminal, HTML in JupyterLab."""
 
 import html
+import math
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -51,7 +52,7 @@ def verdict(found: Verdict, with_example: bool, note: str = "") -> Shown:
     """A verdict; its first word is the outcome. ``note`` is a last line about something else than the answer."""
     lines = [str(reason) for reason in found.reasons]
     parts = _parts(found)
-    if parts and found.outcome == "wrong":
+    if any(parts.values()) and found.outcome == "wrong":
         told = [say("part_passed" if right else "part_failed", part=part) for part, right in parts.items()]
         lines.append(say("parts", parts=", ".join(told)))
     if with_example and found.example is not None:
@@ -135,18 +136,21 @@ def progress(rows: list[Row], summary: Summary, note: str = "") -> Shown:
 
 
 def calibration(summary: Summary) -> str:
-    """How many predictions were made, and how many came within a factor of two of the truth."""
+    """How many predictions were made, and the factor within which the better half of them lies."""
     guesses = summary.guesses.values()
     if not guesses:
         return say("no_predictions")
-    told = [g for g in guesses if g.truth is not None]
-    within = sum(_near(g.value, g.truth) for g in told if g.truth is not None)
-    return say("calibration", count=len(guesses), open=len(guesses) - len(told), within=within)
+    factors = sorted(_factor(g.value, g.truth) for g in guesses if g.truth is not None)
+    if not factors:
+        return say("calibration_open", count=len(guesses))
+    return say("calibration", count=len(guesses), told=len(factors), factor=factors[(len(factors) - 1) // 2])
 
 
-def _near(value: float, truth: float) -> bool:
-    """Within a factor of two, and of the same sign; exactly, where the truth is zero."""
-    return value == truth if truth == 0 else 0.5 <= value / truth <= 2
+def _factor(value: float, truth: float) -> float:
+    """By what factor a guess is off, 1 or more; infinite where the sign is wrong or one of the two is zero."""
+    if value == truth:
+        return 1.0
+    return max(value / truth, truth / value) if value * truth > 0 else math.inf
 
 
 def _text_table(title: str, heads: list[str], cells: list[list[Any]], below: list[str]) -> str:

@@ -48,6 +48,7 @@ ENGLISH = {
     "exception": "{part}: it raises {theirs}.",
     "kind": "{part}: it is {theirs}, expected {expected}.",
     "structure": "{part}: {theirs} values came back, expected {expected}.",
+    "not_single": "{part}: a list, tuple or dict of {theirs} came back, expected a single number or array.",
     "names": "{part}: the values came back as {theirs}, expected {expected}.",
     "missing": "{part}: nothing came back for it.",
     "inputs_changed": "Your function changed its input in place: {names}. Work on a copy, or compute a new array.",
@@ -59,14 +60,15 @@ ENGLISH = {
     # stand-ins
     "stand_in_repr": "<{name}: the course's function, standing in for yours>",
     "stand_in_given": (
-        "This is the course's function, not yours. Run your own cell above again, then this one. {last}"
+        "You gave check the course's function, which stands in for yours under the name {name}. Run your own cell "
+        "above again, then this one. If you have: did your cell end in an error, or has the name after def changed? {last}"
     ),
     "stand_in_last": "Your last verdict was: {outcome}.",
     "stand_in_no_last": "Yours has not been checked yet.",
     # bad use
     "unknown_exercise": (
-        "No exercise is named {name!r}. Write your answer with `def` or `class` and keep the name that the stub has. "
-        "Names like it: {near}."
+        "No exercise is named {name!r}. Write your answer with `def` or `class` and keep the name that "
+        "the stub has.{near}"
     ),
     "not_a_function": (
         "{verb} needs the function itself, as in {verb}(slope_between), not {what}. "
@@ -86,7 +88,9 @@ ENGLISH = {
     "prediction_mark": "you: {value:g}",
     "prediction_bad": "predict({name!r}, ...) takes a number, such as 0.25 or 1e-3; this is {what}.",
     "prediction_reveal": "You: {value:g}. Measured: {truth:.3g}.",
-    "calibration": "Predictions: {count} made, {open} of them not compared yet; {within} within a factor of two.",
+    "near": " Names like it: {names}.",
+    "calibration": "Predictions: {count} made; half of the {told} compared ones are within a factor of {factor:.2g}.",
+    "calibration_open": "Predictions: {count} made, none compared yet.",
     "no_predictions": "Predictions: none made yet.",
     # progress
     "lesson": "Lesson",

@@ -46,6 +46,11 @@ class Verdict:
     total: float = 0.0
 
     @property
+    def is_vague(self) -> bool:
+        """Whether the reasons say no more than that something differs."""
+        return all(reason.key == "differs" for reason in self.reasons)
+
+    @property
     def message(self) -> str:
         """The reasons as one text, in the chosen language."""
         return " ".join(str(reason) for reason in self.reasons)
@@ -93,11 +98,10 @@ def judge(exercise: Exercise, learner: Evidence, reference: Evidence, rivals: It
         told = Message(f"{exercise.name}.explanation", text=exercise.explanation)
         return Verdict(exercise.name, "correct", passed, (), (told,), None, points, total)
     failing = [part for part, right in passed.items() if not right]
-    named = _name_rivals(exercise, learner, reference, failing, rivals)
-    reasons = [Message(f"{exercise.name}.misconceptions.{rival.name}", text=rival.message) for rival in named]
-    reasons = reasons or _fold(_one_factor(found, learner, reference))[:MOST_REASONS]
-    if named and found.get(UNCHANGED) is not None and not any(_explains(r, learner, UNCHANGED) for r in named):
-        reasons.append(found[UNCHANGED])  # type: ignore[arg-type]
+    named, unexplained = _name_rivals(exercise, learner, reference, failing, rivals)
+    known = [Message(f"{exercise.name}.misconceptions.{rival.name}", text=rival.message) for rival in named]
+    open_questions = {part: reason for part, reason in found.items() if part in unexplained}
+    reasons = known + _fold(_one_factor(open_questions, learner, reference))[:MOST_REASONS]
     return Verdict(
         exercise=exercise.name,
         outcome="wrong",
@@ -145,6 +149,8 @@ def _compare_part(part: str, theirs: Leaves | None, expected: Leaves, tolerance:
     if theirs.keys() != expected.keys():
         if set(theirs) == {""} and theirs[""].kind in ("none", "refused", "exception"):
             return _compare_kinds(part, theirs[""], Leaf("array"))
+        if set(expected) == {""}:
+            return Message("not_single", {"part": part, "theirs": len(theirs)})
         if len(theirs) == len(expected):
             return Message("names", {"part": part, "theirs": _names(theirs), "expected": _names(expected)})
         return Message("structure", {"part": part, "theirs": len(theirs), "expected": len(expected)})
@@ -311,11 +317,12 @@ def _fold(reasons: list[Message]) -> list[Message]:
 
 def _name_rivals(
     exercise: Exercise, learner: Evidence, reference: Evidence, failing: list[str], rivals: Iterable[Rival]
-) -> list[Rival]:
-    """The known mistakes that the failing parts show.
+) -> tuple[list[Rival], set[str]]:
+    """The known mistakes that the failing parts show, and the parts that none of them explains.
 
     The one that explains most of them comes first (of several, the one that agrees with most parts), then what
-    explains the rest.
+    explains the rest. Where that leaves parts unexplained, a mistake is named only if it explains half of them and
+    more than NaNs: a single part may look alike by chance.
     """
     explained: list[tuple[Rival, set[str], int]] = []
     for rival in rivals:
@@ -330,12 +337,28 @@ def _name_rivals(
         if parts:
             agreeing = sum(_explains(rival, learner, part, exercise.tolerance_of(part)) for part in reference.parts)
             explained.append((rival, parts, agreeing))
-    named, left = [], set(failing)
-    for rival, parts, _ in sorted(explained, key=lambda found: (-len(found[1]), -found[2])):
-        if parts & left:
+    ranked = sorted(explained, key=lambda found: (-len(found[1]), -found[2]))
+    named, left = _cover(ranked, set(failing))
+    if left:
+        likely = [found for found in ranked if 2 * len(found[1]) >= len(failing) and _says_something(learner, found[1])]
+        named, left = _cover(likely, set(failing))
+    return named, left
+
+
+def _cover(ranked: list[tuple[Rival, set[str], int]], failing: set[str]) -> tuple[list[Rival], set[str]]:
+    """The mistakes that explain failing parts one after the other, and what is left of the parts."""
+    named = []
+    for rival, parts, _ in ranked:
+        if parts & failing:
             named.append(rival)
-            left -= parts
-    return named
+            failing = failing - parts
+    return named, failing
+
+
+def _says_something(evidence: Evidence, parts: set[str]) -> bool:
+    """Whether the parts hold any finite number or text; that two answers are both NaN says little."""
+    leaves = [leaf for part in parts for leaf in evidence.parts[part].values()]
+    return any(leaf.array is None or bool(np.isfinite(leaf.array).any()) for leaf in leaves)
 
 
 def _explains(rival: Rival, evidence: Evidence, part: str, tolerance: Tolerance = EXACT) -> bool:

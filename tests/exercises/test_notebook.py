@@ -78,7 +78,7 @@ def test_a_stand_in_inside_an_answer_is_not_the_learners(capsys):
             return 0.0
 
     slope_hidden.__name__ = STUB
-    for answer, told in ((slope_between, "course's own"), (slope_hidden, "Parts")):
+    for answer, told in ((slope_between, "course's own"), (slope_hidden, "values differ")):
         capsys.readouterr()
         assert stands_in_for(check(answer)) == STUB
         out = capsys.readouterr().out
@@ -112,7 +112,7 @@ def test_an_unknown_name_is_refused_with_names_like_it():
     def slope_betwen(f, a, b):
         return 0
 
-    with pytest.raises(UnknownExercise, match="slope_between"):
+    with pytest.raises(UnknownExercise, match="Names like it: slope_between"):
         check(slope_betwen)
     with pytest.raises(UnknownExercise, match="keep the name"):
         check(lambda f, a, b: 0)
@@ -252,3 +252,23 @@ def test_loading_one_exercise_imports_no_other():
 
 def test_file_and_answer_share_one_name():
     assert load(STUB).name == STUB
+
+
+def test_an_error_for_learners_comes_without_a_traceback():
+    for thing in (3, lambda f, a, b: 0):
+        with pytest.raises((TypeError, UnknownExercise)) as caught:
+            check(thing)
+        assert caught.value._render_traceback_() == [f"{type(caught.value).__name__}: {caught.value}"]
+
+
+def test_an_unexplained_difference_comes_with_its_example_at_once(capsys):
+    check(make("return (f(b) - f(a)) / b - a"))
+    assert "smallest example" in " ".join(capsys.readouterr().out.split())
+
+
+def test_calibration_is_the_factor_of_the_better_half(capsys):
+    for number, (value, truth) in enumerate([(3, 4.0), (1, -1.0), (2, 2.0)]):
+        predict(f"p{number}", value).reveal(truth)
+    capsys.readouterr()
+    progress("00")
+    assert "within a factor of 1.3" in " ".join(capsys.readouterr().out.split())

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from gradlab.exercises.evidence import UNCHANGED, Evidence, Leaf, collect, flatten
-from gradlab.exercises.exercise import Exercise, Tolerance
+from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
 from gradlab.exercises.notebook import evaluate
 from gradlab.exercises.verdict import compare, judge, same
 from tests.exercises.samples import DOUBLE, PAIR, double, half_right, square, unchanged
@@ -89,8 +89,9 @@ def test_a_square_from_broadcasting_has_a_message_of_its_own():
         (object(), "object"),
         (np.array([object()] * 5), "objects"),
         (double, "function"),
-        ({"a": 1, "b": 2}, "2 values"),
-        ([None, 1.0], "2 values"),
+        ({"a": 1, "b": 2}, "of 2"),
+        ([None, 1.0], "of 2"),
+        ({"n": 1.0}, "of 1"),
     ],
 )
 def test_every_kind_of_difference_is_told(theirs, word):
@@ -212,3 +213,47 @@ def test_colours_in_an_exception_are_left_out():
 
     assert "bold words" in evaluate(DOUBLE, coloured, 1).message
     assert "\x1b" not in evaluate(DOUBLE, coloured, 1).message
+
+
+def probe_four(answer, rng):
+    x = rng.uniform(1.0, 2.0, size=4)
+    return {name: answer(float(value)) for name, value in zip("abcd", x, strict=True)}
+
+
+def four(mistakes):
+    return Exercise(double, probe_four, mistakes, [], "")
+
+
+def test_a_mistake_that_looks_alike_in_one_part_only_is_not_named():
+    calls = []
+
+    def alike_once(x):
+        calls.append(x)
+        return square(x) if len(calls) == 1 else -1.0
+
+    verdict = evaluate(four([Misconception("squares", square, "You square x.")]), alike_once, 1)
+    assert verdict.misconceptions == ()
+
+
+def test_what_a_known_mistake_leaves_open_is_told_besides():
+    calls = []
+
+    def mostly_squares(x):
+        calls.append(x)
+        return square(x) if len(calls) < 4 else None
+
+    verdict = evaluate(four([Misconception("squares", square, "You square x.")]), mostly_squares, 1)
+    assert verdict.misconceptions == ("squares",)
+    assert "You square x. d: it is None." in verdict.message
+
+
+def test_nans_alone_name_no_mistake():
+    exercise = four([Misconception("overflows", lambda x: np.nan, "exp is infinite.")])
+    calls = []
+
+    def partly_nan(x):
+        calls.append(x)
+        return np.nan if len(calls) > 1 else 7.0
+
+    assert evaluate(exercise, partly_nan, 1).misconceptions == ()
+    assert evaluate(exercise, lambda x: np.nan, 1).misconceptions == ("overflows",)
