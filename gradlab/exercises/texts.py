@@ -61,7 +61,8 @@ ENGLISH = {
     "stand_in_repr": "<{name}: the course's function, standing in for yours>",
     "stand_in_given": (
         "You gave check the course's function, which stands in for yours under the name {name}. Run your own cell "
-        "above again, then this one. If you have: did your cell end in an error, or has the name after def changed? {last}"
+        "above again, then this one. If you have: did your cell end in an error, or has the name after def changed? "
+        "{last}"
     ),
     "stand_in_last": "Your last verdict was: {outcome}.",
     "stand_in_no_last": "Yours has not been checked yet.",

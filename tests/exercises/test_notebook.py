@@ -262,7 +262,7 @@ def test_an_error_for_learners_comes_without_a_traceback():
 
 
 def test_an_unexplained_difference_comes_with_its_example_at_once(capsys):
-    check(make("return (f(b) - f(a)) / b - a"))
+    check(make("return (f(b) - f(a)) / (b - a) + f(a)"))
     assert "smallest example" in " ".join(capsys.readouterr().out.split())
 
 

@@ -1,5 +1,7 @@
 """chain: the slope of one function put into another."""
 
+import numpy as np
+
 from gradlab.exercises.exercise import Exercise, Misconception
 
 
@@ -22,7 +24,8 @@ def probe(answer, rng):
         "both rise": answer(outer + 2.0, inner),
         "one falls": answer(-outer, inner + 1.0),
         "both fall": answer(-outer, -inner - 3.0),
-        "a flat step": answer(0.0, inner),
+        "outer step flat": answer(0.0, inner),
+        "inner step flat": answer(outer, np.float64(0.0)),  # a NumPy zero: division gives infinity, not an exception
         "small slopes": answer(outer * 0.1, inner * 0.1),
     }
 
@@ -71,7 +74,8 @@ exercise = Exercise(
         Misconception(
             "quotient",
             divide,
-            "You divide. That answers how much y moves compared with u, not what both steps do one after the other.",
+            "You divide one slope by the other. Take a step of 1 in x: u moves by the inner slope, and y by the outer "
+            "slope for each unit that u moved. If u doesn't move at all, neither does y.",
         ),
         Misconception(
             "outer-only",
@@ -87,7 +91,7 @@ exercise = Exercise(
     hints=[
         "Let x grow by 1. How far does u move? And how far does y move then?",
         "u moves by inner_slope. Each unit of u moves y by outer_slope.",
-        "inner_slope units of u, each worth outer_slope units of y.",
+        "Try numbers: u moves 2 units, each worth 5 units of y. What did you do with the 2 and the 5?",
     ],
     explanation=(
         "Slopes along a path multiply: this is the chain rule. A network of fifty layers multiplies fifty of them, "

@@ -8,7 +8,7 @@ from gradlab.exercises.exercise import Exercise, Misconception
 def residuals(predictions, targets):
     """Return target minus prediction for each of n examples, as a flat array of shape (n,).
 
-    predictions: array of shape (n,) or (n, 1). targets: array of shape (n,) or (n, 1), not always the same of the two.
+    predictions: NumPy array of shape (n,) or (n, 1). targets: the same, and not always the same of the two shapes.
     Entry i of the result belongs to example i. n may be 1. The inputs stay as they are.
 
     Example: predictions ``[[1.0], [2.0], [3.0]]`` with targets ``[1.5, 2.0, 2.0]`` give ``[0.5, 0.0, -1.0]``.
@@ -21,10 +21,10 @@ def probe(answer, rng):
     predictions, targets = rng.normal(size=5), rng.normal(size=5)
     one = rng.normal(size=2)
     return {
-        "flat, flat": answer(predictions, targets),
-        "column, flat": answer(predictions[:, None], targets),
-        "flat, column": answer(predictions, targets[:, None]),
-        "column, column": answer(predictions[:, None], targets[:, None]),
+        "both flat": answer(predictions, targets),
+        "predictions a column": answer(predictions[:, None], targets),
+        "targets a column": answer(predictions, targets[:, None]),
+        "both columns": answer(predictions[:, None], targets[:, None]),
         "one example": answer(one[:1, None], one[1:]),
     }
 

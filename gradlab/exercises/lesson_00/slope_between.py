@@ -52,6 +52,11 @@ def always_rising(f, a, b):
     return abs(f(b) - f(a)) / abs(b - a)
 
 
+def no_parentheses(f, a, b):
+    """Divides by b alone, and takes a away afterwards."""
+    return (f(b) - f(a)) / b - a
+
+
 exercise = Exercise(
     answer=slope_between,
     probe=probe,
@@ -71,6 +76,12 @@ exercise = Exercise(
             "upside-down",
             run_over_rise,
             "The fraction stands on its head: this is change of input per change of f.",
+        ),
+        Misconception(
+            "no-parentheses",
+            no_parentheses,
+            "Python divides before it subtracts: `.../ b - a` divides by b and takes a away from the result. Put "
+            "parentheses around the change of the input.",
         ),
         Misconception(
             "sign-dropped",
