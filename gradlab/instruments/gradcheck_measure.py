@@ -130,7 +130,9 @@ class Meter:
 
     def measure_all(self, directions: int | str) -> list[Measured]:
         """Measure along `directions` random directions, or along the usual set of them."""
-        first = [self.measure(d) for d in self.dense(directions if isinstance(directions, int) else DENSE)]
+        first = [
+            self._closer(self.measure(d)) for d in self.dense(directions if isinstance(directions, int) else DENSE)
+        ]
         self.gradient_noise = self._measure_gradient_noise(first)
         # one slope of the random directions sets the scale for what counts as resolved
         self.reference = max((m.size for m in first if np.isfinite(m.size)), default=0.0)
@@ -239,7 +241,19 @@ class Meter:
         """Measure over the steps that served before; over all steps if that leaves a doubt."""
         near = self.measure(direction, focus)
         plain = near.row.verdict == "agrees" or (near.row.verdict == "disagrees" and near.significance > BEYOND_DOUBT)
-        return near if plain else self.measure(direction)
+        return self._closer(near if plain else self.measure(direction))
+
+    def _closer(self, measured: Measured) -> Measured:
+        """A kink once more, no element moving further than its own size: |x| next to 0 has its kink at 0, not at x."""
+        if measured.row.verdict != "kink":
+            return measured
+        direction = measured.direction
+        own = np.abs(self.program.start)
+        limit = np.where(own > 0, own, np.inf)
+        shorter = np.sign(direction.vector) * np.minimum(np.abs(direction.vector), limit)
+        if np.array_equal(shorter, direction.vector):
+            return measured
+        return self.measure(replace(direction, vector=shorter))
 
     def _judged(self, direction: Direction, samples: Samples) -> Measured:
         slope = slope_at_zero(samples)
@@ -299,9 +313,9 @@ class Meter:
 
     def _measure_gradient_noise(self, measured: list[Measured]) -> list[list[Array]]:
         """How much rounding scatters the analytic gradient: second differences over tiny moves of the inputs."""
-        size = float(np.sum(np.abs(self.upstreams[0] * self.outputs.values)))
-        noise = min((m.slope.noise for m in measured if np.isfinite(m.slope.noise)), default=0.0)
-        move = float(np.clip(noise / size if size > 0 else 0.0, 2 * self.epsilon, 1e-3))
+        # the move of the inputs that changes the function as much as its own noise does
+        moves = [m.slope.noise / m.size for m in measured if np.isfinite(m.slope.noise) and m.size > 0]
+        move = float(np.clip(min(moves, default=0.0), 2 * self.epsilon, 1e-3))
         found: list[list[Array]] = [[], []]
         for i, upstream in enumerate(self.upstreams):
             for _ in range(2):
