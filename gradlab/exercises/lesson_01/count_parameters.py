@@ -62,6 +62,29 @@ def last_layer_forgotten(layer_sizes):
     return biases_forgotten(layer_sizes[:-1]) + sum(layer_sizes[1:-1])
 
 
+def last_layer_only(layer_sizes):
+    """Writes each layer's number over the one before."""
+    return (layer_sizes[-2] + 1) * layer_sizes[-1]
+
+
+def first_layer_only(layer_sizes):
+    """Returns inside the loop."""
+    return (layer_sizes[0] + 1) * layer_sizes[1]
+
+
+def same_inputs_for_all(layer_sizes):
+    """Lets the inputs come into every layer."""
+    return sum((layer_sizes[0] + 1) * units for units in layer_sizes[1:])
+
+
+def all_multiplied(layer_sizes):
+    """Multiplies all the sizes together."""
+    product = 1
+    for size in layer_sizes:
+        product *= size
+    return product
+
+
 exercise = Exercise(
     answer=count_parameters,
     probe=probe,
@@ -90,6 +113,28 @@ exercise = Exercise(
             "last-layer-forgotten",
             last_layer_forgotten,
             "The last layer is missing: your loop ends one pair of sizes too early. The outputs are units as well.",
+        ),
+        Misconception(
+            "only-the-last-layer",
+            last_layer_only,
+            "Only the last layer is left in your result: what the others had is overwritten. Add the layers up.",
+        ),
+        Misconception(
+            "only-the-first-layer",
+            first_layer_only,
+            "Only the first layer is in your result. Does your function return before the loop is over?",
+        ),
+        Misconception(
+            "same-inputs-for-every-layer",
+            same_inputs_for_all,
+            "In your count the inputs come into every layer. What comes into the second layer is what the first one "
+            "puts out.",
+        ),
+        Misconception(
+            "all-sizes-multiplied",
+            all_multiplied,
+            "You multiplied all the sizes together. Only neighbours multiply, and the layers are added up. Where are "
+            "the biases?",
         ),
     ],
     hints=[

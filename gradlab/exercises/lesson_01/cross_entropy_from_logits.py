@@ -12,11 +12,13 @@ def cross_entropy_from_logits(labels, logits):
     row z into probabilities: ``p[c] = exp(z[c]) / (exp(z[0]) + exp(z[1]) + ...)``. The cross-entropy of an example is
     ``-ln(p[label])``; the loss is the mean of it over the examples.
 
-    The scores can be as large as 1000 or as small as -1000, where exp gives infinity or 0. Softmax doesn't change when
-    the same number is subtracted from all scores of a row, and ``ln(exp(a) / s)`` is ``a - ln(s)``: with these two, no
-    step has to overflow, and no logarithm of 0 has to be taken.
+    The scores can be as large as 1000 or as small as -1000, where exp gives infinity or 0, and the loss is still an
+    ordinary number: 2000 for a label that scores -1000 beside a class that scores 1000. So no step may overflow, and
+    no logarithm of 0 may be taken. It helps that softmax doesn't change when one number is subtracted from all scores
+    of a row.
 
-    labels: shape (n,), whole numbers: the right class of each example. logits: shape (n, classes), float32.
+    labels: NumPy array of shape (n,), whole numbers: the right class of each example. logits: NumPy array of shape
+    (n, classes), float32.
     Returns one number. Example: labels ``[0, 1]`` and logits ``[[0.0, 0.0], [2.0, 0.0]]`` have the cross-entropies
     ``ln(2) = 0.693`` and ``ln(1 + exp(2)) = 2.127``; their mean is ``1.410``.
     """
@@ -28,7 +30,7 @@ def cross_entropy_from_logits(labels, logits):
 
 
 def probe(answer, rng):
-    """Everyday scores, a single example, rows far from zero, and scores that are sure and wrong."""
+    """Everyday scores, a single example, rows far from zero, and scores that are sure: right, wrong, more wrong."""
 
     def scores(n, classes, spread):
         return (spread * rng.normal(size=(n, classes))).astype("float32")
@@ -37,30 +39,44 @@ def probe(answer, rng):
         return rng.integers(0, classes, size=n)
 
     everyday = picked(7, 4), scores(7, 4, 1.5)
-    single = picked(1, 5), scores(1, 5, 1.0)
+    single = 1 + picked(1, 4), scores(1, 5, 1.0)
     more_classes = picked(3, 12), scores(3, 12, 2.0)
     offsets = np.array([[0.0], [900.0], [-900.0], [450.0], [-450.0]], dtype="float32")
     far = picked(5, 3), scores(5, 3, 1.0) + offsets
     sure = scores(4, 6, 1.0)
     wrong = picked(4, 6)
-    sure[np.arange(4), wrong] -= np.float32(990.0)
-    sure[np.arange(4), (wrong + 2) % 6] += np.float32(990.0)
+    right = (wrong + 2) % 6
+    sure[np.arange(4), wrong] -= np.float32(900.0)
+    sure[np.arange(4), right] += np.float32(990.0)
+    surer = sure.copy()
+    surer[np.arange(4), wrong] -= np.float32(90.0)
 
     def tried(labels, logits):
-        """Plain Python raises where NumPy gives NaN (exp of 1000) or infinity (ln of 0); here both mean the same."""
+        """One number; NaN where a step broke: the same step gives NaN, infinity, or an exception of plain Python."""
         try:
-            return answer(labels, logits)
-        except OverflowError:
+            found = answer(labels, logits)
+            return found if np.isfinite(float(found)) else np.nan
+        except (OverflowError, ValueError, ZeroDivisionError):
             return np.nan
-        except ValueError:
-            return np.inf
+        except TypeError:
+            return found
+
+    def grown(labels, before, after):
+        """By how much the loss grows: not at all where a probability is kept away from 0, however that is done."""
+        low, high = tried(labels, before), tried(labels, after)
+        try:
+            return float(high) - float(low)
+        except (TypeError, ValueError):
+            return high
 
     return {
         "everyday scores": answer(*everyday),
         "one example": answer(*single),
         "more classes than examples": answer(*more_classes),
         "scores far from zero": tried(*far),
-        "sure and wrong": tried(wrong, sure),
+        "sure and right": tried(right, sure),
+        "sure and wrong": tried(wrong, surer),
+        "ever more wrong": grown(wrong, sure, surer),
     }
 
 
@@ -91,18 +107,21 @@ def log_of_zero(labels, logits):
     return -np.mean(np.log(_softmax(logits)[np.arange(len(labels)), labels]))
 
 
-def clipped(labels, logits):
-    """Keeps the probability away from 0, and so the loss below 16.2."""
+def kept_from_zero(labels, logits):
+    """Adds a little to the probability, and so keeps the loss below 20.8."""
     chosen = _softmax(logits)[np.arange(len(labels)), labels]
-    return -np.mean(np.log(np.clip(chosen, 1e-7, 1.0)))
+    return -np.mean(np.log(chosen + 1e-9))
+
+
+def row_mean_subtracted(labels, logits):
+    """Shifts each row by its mean, which leaves large scores large."""
+    logits = np.asarray(logits, dtype="float64")
+    return overflowing(labels, logits - logits.mean(axis=1, keepdims=True))
 
 
 def one_maximum_for_all(labels, logits):
     """Subtracts the largest score of the batch instead of each row's."""
-    logits = np.asarray(logits, dtype="float64")
-    shifted = logits - logits.max()
-    log_sums = np.log(np.exp(shifted).sum(axis=1))
-    return np.mean(log_sums - shifted[np.arange(len(labels)), labels])
+    return overflowing(labels, np.asarray(logits, dtype="float64") - np.max(logits))
 
 
 def summed(labels, logits):
@@ -118,6 +137,22 @@ def softmax_twice(labels, logits):
 def mean_over_everything(labels, logits):
     """Divides by examples times classes."""
     return _losses(labels, logits).sum() / np.size(logits)
+
+
+def softmax_over_everything(labels, logits):
+    """Divides by one sum over all rows and columns."""
+    powers = np.exp(np.asarray(logits, dtype="float64") - np.max(logits))
+    return -np.mean(np.log((powers / powers.sum())[np.arange(len(labels)), labels]))
+
+
+def first_column(labels, logits):
+    """Takes the first class for the right one, always."""
+    return -np.mean(np.log(_softmax(logits)[:, 0]))
+
+
+def every_label_for_every_row(labels, logits):
+    """Indexes the columns with all labels at once: n by n numbers."""
+    return -np.mean(np.log(_softmax(logits)[:, labels]))
 
 
 def softmax_over_the_batch(labels, logits):
@@ -144,22 +179,45 @@ exercise = Exercise(
     probe=probe,
     misconceptions=[
         Misconception(
+            "softmax-over-everything",
+            softmax_over_everything,
+            "You divide by one sum over all examples and classes. Each example, a row, has a sum of its own: axis=1.",
+        ),
+        Misconception(
+            "always-the-first-column",
+            first_column,
+            "You take the first column for every example. Each example has a label of its own, and the label is the "
+            "column.",
+        ),
+        Misconception(
+            "every-label-for-every-row",
+            every_label_for_every_row,
+            "You picked the columns of all labels from every row: n by n numbers. Each row has one label: give the "
+            "row's number beside it.",
+        ),
+        Misconception(
             "exp-overflows",
             overflowing,
-            "exp of a large score is infinity, and infinity divided by infinity is NaN. Subtract each row's largest "
-            "score first: the probabilities stay the same.",
+            "exp of a large score is infinity, and no step after it can bring the number back. Subtract each row's "
+            "largest score first: the probabilities stay the same.",
         ),
         Misconception(
             "log-of-zero",
             log_of_zero,
-            "Your softmax is safe, but the probability of the right class became 0, and its logarithm is minus "
+            "The probability of the right class became 0 where the model is sure and wrong, and its logarithm is minus "
             "infinity. Don't form the probability: take the logarithm of the fraction apart first.",
         ),
         Misconception(
-            "probability-clipped",
-            clipped,
-            "You keep the probability away from 0, so no example can cost more than about 16. A score that is 1000 too "
-            "low costs about 1000: take the logarithm of the fraction apart instead.",
+            "probability-kept-from-zero",
+            kept_from_zero,
+            "You keep the probability away from 0, so from some point on a worse score costs no more. A score that is "
+            "1000 too low costs about 1000: take the logarithm of the fraction apart instead.",
+        ),
+        Misconception(
+            "row-mean-subtracted",
+            row_mean_subtracted,
+            "You subtract each row's mean. A score far above the mean stays large, and exp overflows: after which "
+            "subtraction is no score above 0?",
         ),
         Misconception(
             "one-maximum-for-all-rows",
@@ -211,12 +269,14 @@ exercise = Exercise(
     ],
     tolerance={
         "scores far from zero": Tolerance(rtol=1e-4, atol=1e-3),
+        "sure and right": Tolerance(rtol=1e-5, atol=1e-3),
         "sure and wrong": Tolerance(rtol=1e-5, atol=1e-3),
+        "ever more wrong": Tolerance(rtol=1e-4, atol=1e-2),
     },
     weights={"everyday scores": 2},
     explanation=(
         "This is what from_logits=True asks Keras for, and why it is worth asking: softmax and logarithm in one step "
         "can't overflow, and an example that is sure and wrong keeps its true loss and its gradient."
     ),
-    level="stretch",
+    level="core",
 )

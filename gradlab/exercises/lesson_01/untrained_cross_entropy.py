@@ -8,13 +8,12 @@ from gradlab.exercises.exercise import Exercise, Misconception
 def untrained_cross_entropy(classes):
     """Return the cross-entropy of a model that finds every class equally likely.
 
-    The model gives each of the ``classes`` classes the same probability, and the probabilities add up to 1. The
-    cross-entropy of one example is minus the natural logarithm of the probability that the model gives to the right
-    class: ``-ln(p)``. As it is the same for every example, it is also the mean.
+    For every example, whatever it shows, the model gives one and the same probability to each of the ``classes``
+    classes. The cross-entropy of an example is minus the natural logarithm of the probability that the model gives to
+    the right class. It is the same for every example here, so it is also the mean.
 
     classes: a whole number, 2 or more.
-    Returns one number. Example: with four classes each probability is 0.25, and
-    ``untrained_cross_entropy(4)`` is ``-ln(0.25) = 1.386...``.
+    Returns one number. Example: ``untrained_cross_entropy(4)`` is ``1.386...``.
     """
     probability = 1 / classes
     return -np.log(probability)
@@ -67,6 +66,21 @@ def summed_over_classes(classes):
     return classes * np.log(classes)
 
 
+def weighted_by_the_probability(classes):
+    """Multiplies -ln(p) by p."""
+    return np.log(classes) / classes
+
+
+def of_the_wrong_classes(classes):
+    """Takes the probability that the model gives to all the wrong classes."""
+    return -np.log(1 - 1 / classes)
+
+
+def copied_from_the_example(classes):
+    """Gives the example's number for every number of classes."""
+    return 1.386
+
+
 exercise = Exercise(
     answer=untrained_cross_entropy,
     probe=probe,
@@ -106,6 +120,21 @@ exercise = Exercise(
             "summed-over-classes",
             summed_over_classes,
             "You added -ln(p) over all classes. Only the right class counts: one -ln(p) for each example.",
+        ),
+        Misconception(
+            "weighted-by-the-probability",
+            weighted_by_the_probability,
+            "You multiplied -ln(p) by p. The right class is known, so its -ln(p) counts in full.",
+        ),
+        Misconception(
+            "of-the-wrong-classes",
+            of_the_wrong_classes,
+            "This is -ln of the probability that the answer is wrong. Take the probability of the right class.",
+        ),
+        Misconception(
+            "copied-from-the-example",
+            copied_from_the_example,
+            "You return the example's 1.386 for every number of classes. Which probability has each of ten classes?",
         ),
     ],
     hints=[

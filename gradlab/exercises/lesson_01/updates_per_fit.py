@@ -19,19 +19,22 @@ def updates_per_fit(samples, batch_size, epochs):
 
 
 def probe(answer, rng):
-    """A small and a large remainder, none, one epoch, a batch that holds everything, and very small and large ones."""
+    """A small and a large remainder, none, one epoch, a batch that holds everything, and very small and large ones.
+
+    Where nothing is left over, the number of batches is even once and odd once: Python rounds halves to even numbers.
+    """
     batch_size = int(rng.integers(20, 40))
-    full_batches = int(rng.integers(4, 12))
+    full_batches = int(rng.integers(8, 14))
     epochs = int(rng.integers(4, 8))
     few, many = int(rng.integers(1, 3)), batch_size - 1
     large_batch = int(rng.integers(2_000, 4_000))
     return {
         "a few left over": answer(full_batches * batch_size + few, batch_size, epochs),
         "many left over": answer(full_batches * batch_size + many, batch_size, epochs),
-        "nothing left over": answer(full_batches * batch_size, batch_size, epochs),
+        "nothing left over": [answer(batches * batch_size, batch_size, epochs) for batches in (5, full_batches, 14)],
         "one epoch": answer(full_batches * batch_size + few, batch_size, 1),
         "batch larger than the data": answer(batch_size - few, batch_size, epochs),
-        "batches of one": answer(few + 3, 1, epochs),
+        "batches of one": [answer(samples, 1, epochs) for samples in (few + 3, few + 4)],
         "large batches": answer(full_batches * large_batch + few, large_batch, epochs),
     }
 
@@ -49,6 +52,11 @@ def one_epoch_only(samples, batch_size, epochs):
 def epochs_run_together(samples, batch_size, epochs):
     """Cuts all epochs into batches as if they were one long list."""
     return -(-samples * epochs // batch_size)
+
+
+def smaller_batch_once(samples, batch_size, epochs):
+    """Adds the smaller batch once, at the end of everything."""
+    return samples // batch_size * epochs + (samples % batch_size > 0)
 
 
 def always_one_more(samples, batch_size, epochs):
@@ -92,6 +100,11 @@ exercise = Exercise(
             "own small batch.",
         ),
         Misconception(
+            "smaller-batch-once",
+            smaller_batch_once,
+            "You count the smaller batch once in all. It comes at the end of every epoch.",
+        ),
+        Misconception(
             "always-one-more",
             always_one_more,
             "Your count adds a last batch even where nothing is left over. When does the smaller batch exist?",
@@ -122,5 +135,5 @@ exercise = Exercise(
         "This is the number that learning-rate schedules count in. Twice the batch size means half the updates per "
         "epoch, so runs with different batch sizes are compared by updates as well as by epochs."
     ),
-    level="core",
+    level="stretch",
 )

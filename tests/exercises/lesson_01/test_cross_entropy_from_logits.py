@@ -107,3 +107,60 @@ def plain_softmax_of_shifted_scores(labels, logits):
 )
 def test_a_mistake_that_raises_in_plain_python_is_named_as_in_numpy(answer, mistake):
     assert evaluate(exercise, answer).misconceptions == (mistake,)
+
+
+def _softmax(logits, shift):
+    powers = np.exp(logits - shift)
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def _own(labels):
+    return np.arange(len(labels)), labels
+
+
+def softmax_of_everything(labels, logits):
+    return -np.log((np.exp(logits) / np.exp(logits).sum())[_own(labels)]).mean()
+
+
+def first_column_of_a_safe_softmax(labels, logits):
+    return -np.log(_softmax(logits, logits.max(axis=1, keepdims=True))[:, 0]).mean()
+
+
+def all_labels_of_all_rows(labels, logits):
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted[:, labels])
+
+
+def shifted_by_the_mean(labels, logits):
+    shifted = logits - logits.mean(axis=1, keepdims=True)
+    return np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted[_own(labels)])
+
+
+def logarithm_of_a_sum_that_overflows(labels, logits):
+    return np.mean(np.log(np.exp(logits).sum(axis=1)) - logits[_own(labels)])
+
+
+def a_little_added(labels, logits):
+    return -np.log(_softmax(logits, logits.max(axis=1, keepdims=True))[_own(labels)] + 1e-12).mean()
+
+
+def clipped(labels, logits):
+    chosen = _softmax(logits, logits.max(axis=1, keepdims=True))[_own(labels)]
+    return -np.log(np.clip(chosen, 1e-7, 1 - 1e-7)).mean()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("answer", "mistakes"),
+    [
+        (softmax_of_everything, {"softmax-over-everything", "exp-overflows"}),
+        (first_column_of_a_safe_softmax, {"always-the-first-column"}),
+        (all_labels_of_all_rows, {"every-label-for-every-row"}),
+        (shifted_by_the_mean, {"row-mean-subtracted"}),
+        (logarithm_of_a_sum_that_overflows, {"exp-overflows"}),
+        (a_little_added, {"probability-kept-from-zero"}),
+        (clipped, {"probability-kept-from-zero"}),
+    ],
+)
+def test_a_mistake_is_named_however_it_is_written(answer, mistakes):
+    assert set(evaluate(exercise, answer).misconceptions) == mistakes

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from gradlab.exercises.lesson_01.untrained_cross_entropy import untrained_cross_entropy
+from gradlab.exercises.lesson_01.untrained_cross_entropy import exercise, untrained_cross_entropy
+from gradlab.exercises.notebook import evaluate
 
 
 def logarithm_of_the_number(classes):
@@ -51,3 +52,8 @@ def test_its_exponential_is_the_number_of_classes(classes):
 @pytest.mark.parametrize("classes", [2, 10, 37])
 def test_keras_agrees_on_equal_scores(classes):
     assert untrained_cross_entropy(classes) == pytest.approx(float(with_keras(classes)), rel=1e-6)
+
+
+@pytest.mark.parametrize("answer", [lambda classes: np.exp(-1 / classes), lambda classes: np.log(classes - 1)])
+def test_a_number_that_comes_near_a_mistake_only_for_many_classes_is_not_named_for_it(answer):
+    assert evaluate(exercise, answer).misconceptions == ()

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from gradlab.exercises.lesson_01.updates_per_fit import updates_per_fit
+from gradlab.exercises.lesson_01.updates_per_fit import exercise, updates_per_fit
+from gradlab.exercises.notebook import evaluate
 
 
 def rounded_up(samples, batch_size, epochs):
@@ -49,3 +50,17 @@ def test_the_optimizer_counts_the_same(samples, batch_size, epochs):
 
 def test_the_example_of_the_task():
     assert updates_per_fit(70, 32, 3) == 9
+
+
+def rounds_halves_to_even(samples, batch_size, epochs):
+    """4 for (63, 21, 1): Python rounds 3.5 to 4, but 2.5 to 2."""
+    return round(samples / batch_size + 0.5) * epochs
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_halves_to_even_is_refused(seed):
+    assert evaluate(exercise, rounds_halves_to_even, seed).outcome == "wrong"
+
+
+def test_the_number_of_epochs_alone_is_not_taken_for_the_batches_of_one_epoch():
+    assert evaluate(exercise, lambda samples, batch_size, epochs: epochs).misconceptions == ()
