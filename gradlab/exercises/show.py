@@ -143,7 +143,11 @@ def calibration(summary: Summary) -> str:
     factors = sorted(_factor(g.value, g.truth) for g in guesses if g.truth is not None)
     if not factors:
         return say("calibration_open", count=len(guesses))
-    return say("calibration", count=len(guesses), told=len(factors), factor=factors[(len(factors) - 1) // 2])
+    return say("calibration", count=len(guesses), told=len(factors), factor=_round(factors[(len(factors) - 1) // 2]))
+
+
+def _round(factor: float) -> str:
+    return f"{factor:.2g}" if factor < 10 else f"{factor:.0f}"
 
 
 def _factor(value: float, truth: float) -> float:

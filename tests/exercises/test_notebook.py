@@ -271,4 +271,4 @@ def test_calibration_is_the_factor_of_the_better_half(capsys):
         predict(f"p{number}", value).reveal(truth)
     capsys.readouterr()
     progress("00")
-    assert "within a factor of 1.3" in " ".join(capsys.readouterr().out.split())
+    assert "a factor of at most 1.3" in " ".join(capsys.readouterr().out.split())
