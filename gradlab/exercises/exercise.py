@@ -146,6 +146,6 @@ def _nearest(name: str) -> str:
     import difflib
 
     plain = re.sub(r"[^a-z0-9_]", "", name.lower())
-    near = difflib.get_close_matches(plain, [n.lower() for n in index()], n=3, cutoff=0.5)
+    near = difflib.get_close_matches(plain, [n.lower() for n in index()], n=3, cutoff=0.6)
     found = [n for n in index() if n.lower() in near]
     return say("near", names=", ".join(found)) if found else ""

@@ -90,7 +90,7 @@ ENGLISH = {
     "prediction_bad": "predict({name!r}, ...) takes a number, such as 0.25 or 1e-3; this is {what}.",
     "prediction_reveal": "You: {value:g}. It is {truth:.3g}.",
     "near": " Names like it: {names}.",
-    "calibration": "Predictions: {count} made, {told} compared; the better half is off by a factor of at most {factor}.",
+    "calibration": "Predictions: {count} made, {told} compared; the better half off by a factor of at most {factor}.",
     "calibration_open": "Predictions: {count} made, none compared yet.",
     "no_predictions": "Predictions: none made yet.",
     # progress
