@@ -27,16 +27,20 @@ def locate(meter: Meter, suspects: list[Measured], measured: list[Measured]) -> 
         return "disagrees", suspects[0]
     elements = [m for m in measured if m.direction.place is not None]
     if len(elements) == int(np.sum(meter.used)):
-        return _dissolved(meter, suspects[0], elements)
+        return _undivided(meter, suspects[0], elements)
     for suspect in suspects[:2]:
         current = suspect
         while current.direction.place is None:
             parts = _halves(meter, current)
             wrong = [m for m in parts if m.row.verdict == "disagrees"]
             if not wrong:
-                return _dissolved(meter, current, parts)
+                break
             current = max(wrong, key=lambda m: m.significance)
-        return "disagrees", current
+        if current is not suspect:
+            return "disagrees", current
+        found = _undivided(meter, suspect, parts)
+        if found is not None:
+            return found
     return None
 
 
@@ -56,24 +60,27 @@ def _halves(meter: Meter, whole: Measured) -> list[Measured]:
     return found
 
 
-def _dissolved(meter: Meter, whole: Measured, parts: list[Measured]) -> tuple[Verdict, Measured] | None:
+def _undivided(meter: Meter, whole: Measured, parts: list[Measured]) -> tuple[Verdict, Measured] | None:
     """What a disagreement of the whole means when none of its parts disagrees."""
     kinks = [m for m in parts if m.row.verdict == "kink"]
     if kinks:
         return "kink", kinks[0]
     again = meter.measure(replace(whole.direction))
-    if again.row.verdict != "disagrees":
+    better = min(whole, again, key=lambda m: m.estimate)
+    if better.row.verdict != "disagrees":
         return None
-    doubt = float(sum(_share(whole, m) * m.estimate for m in parts))
-    if doubt < 0.5 * abs(again.slope.excess):
-        return "kink", again
-    return "disagrees", again
+    shares = [(_share(whole, m), m) for m in parts]
+    doubt = float(sum(abs(share) * m.estimate for share, m in shares))
+    of_parts = float(sum(share * m.slope.excess for share, m in shares))
+    if abs(of_parts - better.slope.excess) <= better.estimate + doubt:
+        return "disagrees", better
+    return "kink", better
 
 
 def _share(whole: Measured, part: Measured) -> float:
     """How much of a part's direction the whole contains: parts along single elements have lengths of their own."""
     place = part.direction.place
-    return 1.0 if place is None else float(abs(whole.direction.vector[place] / part.direction.vector[place]))
+    return 1.0 if place is None else float(whole.direction.vector[place] / part.direction.vector[place])
 
 
 def explain(meter: Meter, culprit: Measured, random: bool) -> tuple[str, dict[str, Any]]:

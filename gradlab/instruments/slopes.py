@@ -27,8 +27,14 @@ CERTAINTY = 8.0
 AGREEMENT = 5.0
 """Two windows contradict each other if they differ by more than this many standard errors of both."""
 
+LASTING = 4
+"""Noise stays level over this many windows, a truncated series doesn't."""
+
+NEAR = 100.0
+"""Hidden noise shows at steps up to this many times the step at which a slope seems to be known."""
+
 ODD = [(1, 3), (1, 3, 5)]
-EVEN = [(0, 1, 2), (0, 1, 2, 4)]
+EVEN = [(0, 1, 2), (0, 1, 2, 4), (0, 1, 2, 4, 6)]
 """Powers of the step in the models for the odd and the even part; |t| in the even one is the corner."""
 
 LARGEST_HIDDEN_OFFSET = 3e4
@@ -129,49 +135,64 @@ def slope_at_zero(samples: Samples) -> Slope:
         return UNKNOWN
     if _jumps(samples):
         return Slope(0.0, np.inf, np.inf, 0.0, float(samples.steps[0]), float(np.max(samples.rise)), 0.0, jump=True)
-    return _weigh(_estimate(samples, samples.rounding), samples)
+    plain, full = _estimate(samples, samples.rounding), _estimate(samples, samples.full_rounding)
+    base = full if plain.flat and not (_agrees(plain) and _agrees(full) and not _cornered(full)) else plain
+    # steps too small to change any digit see no corner
+    readings = [full] if plain.corner_estimate == 0 else [plain, full]
+    noise = _hidden_noise(samples, base.step)
+    if noise > 0:
+        hidden = _estimate(samples, np.maximum(samples.full_rounding, noise))
+        base = _weigh(base, hidden, noise)
+        readings.append(hidden)
+    doubtful = max(readings, key=lambda slope: _ratio(slope.corner_estimate, abs(slope.corner)))
+    return replace(base, corner=doubtful.corner, corner_estimate=doubtful.corner_estimate)
 
 
-def _weigh(plain: Slope, samples: Samples) -> Slope:
+def _weigh(base: Slope, hidden: Slope, noise: float) -> Slope:
     """Decide between the function as computed and the same with low digits lost in intermediates.
 
     A function that loses digits is flat over small steps, and its true slope shows over larger ones only. So the
     noise that larger steps show is granted to small ones too, as far as rounding can explain it.
     """
-    noise = _hidden_noise(samples)
-    granted = _estimate(samples, np.maximum(samples.full_rounding, noise))
-    agree = [abs(slope.excess) <= slope.estimate for slope in (plain, granted)]
-    if agree == [True, True] or agree == [False, False]:
-        chosen = min(plain, granted, key=lambda slope: slope.estimate)
-    elif agree == [True, False]:
-        # a slope of 0 over steps too small to change any digit is no evidence
-        chosen = granted if plain.flat else plain
-    else:
-        rounding = float(np.interp(plain.step, samples.steps, samples.full_rounding))
-        chosen = granted if abs(plain.excess) * plain.step <= 8 * max(noise, rounding) else plain
-    # a corner counts if both readings see it; steps too small to change any digit see nothing
-    readings = [granted] if plain.corner_estimate == 0 else [plain, granted]
-    doubtful = max(readings, key=lambda slope: _ratio(slope.corner_estimate, abs(slope.corner)))
-    return replace(chosen, corner=doubtful.corner, corner_estimate=doubtful.corner_estimate)
+    if _agrees(base) and _agrees(hidden):
+        return min(base, hidden, key=lambda slope: slope.estimate)
+    if _agrees(base):
+        return hidden if base.flat else base
+    explained = abs(base.excess) * base.step <= 8 * noise
+    telling = base.flat or 2 * hidden.estimate < abs(base.excess)
+    return hidden if explained and telling and _agrees(hidden) else base
+
+
+def _agrees(slope: Slope) -> bool:
+    return abs(slope.excess) <= slope.estimate
+
+
+def _cornered(slope: Slope) -> bool:
+    return abs(slope.corner) > slope.corner_estimate
 
 
 def _ratio(doubt: float, size: float) -> float:
     return doubt / size if size > 0 else np.inf
 
 
-def _hidden_noise(samples: Samples) -> float:
-    """Height of the stairs that the function climbs, if rounding of intermediates can explain them; else None."""
+def _hidden_noise(samples: Samples, step: float) -> float:
+    """Height of the stairs that the function climbs near a step, if rounding of intermediates explains them; else 0."""
     limit = LARGEST_HIDDEN_OFFSET * samples.unit
     first = int(np.argmax(samples.moved))
     if not samples.moved.any() or (first and samples.rise[first] > limit):
         return 0.0
+    # where small steps change nothing, the first change is a stair
+    stair = 0.4 * float(samples.rise[first]) if first else 0.0
     scatter = _fit_windows(samples.steps, samples.odd, ODD, 0).scatter
+    if len(scatter) <= LASTING:
+        return stair
     known = np.max(np.lib.stride_tricks.sliding_window_view(samples.full_rounding, WINDOW), axis=1)
-    if len(scatter) > 2:
-        # scatter that grows with the step is a truncated series, not noise
-        lasts = scatter[2:] <= 4 * scatter[:-2]
-        scatter, known = np.minimum(scatter[:-2], scatter[2:])[lasts], np.maximum(known[:-2], known[2:])[lasts]
-    return float(np.max(scatter[(scatter <= limit) & (scatter > 3 * known)], initial=0.0))
+    # scatter that grows with the step is a truncated series, not noise
+    low, high = scatter[:-LASTING], scatter[LASTING:]
+    level = np.minimum(low, high)
+    near = samples.steps[WINDOW - 1 : -LASTING] <= max(NEAR * step, samples.steps[min(first + WINDOW, len(scatter))])
+    stairs = near & (high <= 4 * low) & (level <= limit) & (level > 3 * known[LASTING:])
+    return float(np.max(level[stairs], initial=stair))
 
 
 def _jumps(samples: Samples) -> bool:
@@ -192,17 +213,16 @@ def _estimate(samples: Samples, floor: Array) -> Slope:
     """The slope and the corner, by Lepski's rule over the windows."""
     odd = _fit_windows(samples.steps, samples.odd, ODD, 0, floor)
     even = _fit_windows(samples.steps, samples.even, EVEN, 1, floor)
-    chosen, error = _choose(odd)
-    corner_at, corner_error = _choose(even)
+    # a corner close to zero bends the slope by as much as it bends the even part
+    bend = np.where(np.abs(even.value) > 4 * even.error, np.abs(even.value), 0.0)
+    chosen, estimate = _choose(odd, bend)
+    corner_at, corner_error = _choose(even, np.zeros_like(bend))
     here = slice(chosen, chosen + WINDOW)
-    corner_here = abs(even.value[chosen])
-    if corner_here <= 3 * even.error[chosen]:
-        corner_here = 0.0
     return Slope(
         excess=float(odd.value[chosen]),
-        estimate=float(error + corner_here),
+        estimate=estimate,
         corner=float(even.value[corner_at]),
-        corner_estimate=float(corner_error),
+        corner_estimate=corner_error,
         step=float(samples.steps[chosen + WINDOW - 1]),
         nearby=float(np.max((samples.rise / samples.steps)[here][samples.steps[here] <= 1.2], initial=0.0)),
         noise=float(odd.scatter[chosen]),
@@ -239,16 +259,16 @@ def _fit_windows(
     return _Fits(value[best, column], error[best, column], np.min(scatter, axis=0))
 
 
-def _choose(fits: _Fits) -> tuple[int, float]:
+def _choose(fits: _Fits, bend: Array) -> tuple[int, float]:
     """Lepski's rule: the most precise window among those that contradict no smaller one, and its error estimate."""
     value, error = fits.value, fits.error
-    best, best_estimate = 0, CERTAINTY * float(error[0])
+    best, best_estimate = 0, CERTAINTY * float(error[0]) + float(bend[0])
     for at in range(1, len(value)):
         apart = np.abs(value[at] - value[:at])
         if np.any(apart > AGREEMENT * (error[at] + error[:at])):
             break
         # a bias that smaller windows are too noisy to contradict still shows as a drift between neighbours
-        estimate = CERTAINTY * float(error[at]) + float(np.max(apart[-2:]))
+        estimate = CERTAINTY * float(error[at]) + float(np.max(apart[-2:])) + float(bend[at])
         if estimate < best_estimate:
             best, best_estimate = at, estimate
     return best, best_estimate
