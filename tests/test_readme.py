@@ -31,9 +31,12 @@ def test_the_example_prints_what_stands_under_it(tmp_path):
     program = tmp_path / "example.py"
     program.write_text(code, encoding="utf-8")
     ran = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
-    shown = printed.removesuffix("  ...\n")
-    assert shown
-    assert ran.stdout.startswith(shown)
+    pieces = [piece for piece in printed.split("  ...\n") if piece]
+    places = [ran.stdout.find(piece) for piece in pieces]
+    assert pieces
+    assert -1 not in places, ran.stdout
+    assert places[0] == 0
+    assert places == sorted(places)
 
 
 def test_every_make_target_and_every_command_exists():
