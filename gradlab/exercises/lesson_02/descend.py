@@ -28,11 +28,15 @@ def descend(loss, w, rate, steps):
 
 
 def probe(answer, rng):
-    """One step, then several, on a number and on a matrix: where the variable stands afterwards, and the losses."""
+    """One step, then several, on a number and on a matrix: where the variable stands, and the losses.
+
+    The last descent runs away, because its rate is too large: no task says that it may stop early.
+    """
     first = tf.Variable(rng.uniform(1.0, 2.0), dtype=tf.float32)
     number = tf.Variable(rng.uniform(-2.0, -1.0), dtype=tf.float32)
     matrix = tf.Variable(rng.normal(size=(2, 3)).astype("float32"))
     target = tf.constant(rng.normal(size=(2, 3)), tf.float32)
+    runaway = tf.Variable(rng.uniform(1.0, 2.0), dtype=tf.float32)
     rates = rng.uniform(0.05, 0.1, 3)
 
     asked = []
@@ -41,25 +45,40 @@ def probe(answer, rng):
         asked.append(True)
         return 1.5 * w**2 + w
 
-    def curve(w):
+    def root_plus_cosine(w):
         return tf.sqrt(1.0 + w**2) + 0.3 * tf.cos(w)
 
-    def distance(w):
+    def squared_distance_plus_fourth_powers(w):
         return tf.reduce_sum((w - target) ** 2) + 0.1 * tf.reduce_sum(w**4)
 
+    parabola.__name__ = "1.5 * w ** 2 + w"
+    root_plus_cosine.__name__ = "sqrt(1 + w ** 2) + 0.3 * cos(w)"
     answer(parabola, first, float(rates[0]), 1)
-    found = {"w after one step": first.numpy() if asked else "untouched: loss was never called"}
+
+    def now(variable):
+        return variable.numpy() if asked else "untouched: loss was never called"
+
+    found = {"w after one step": now(first)}
     try:
-        found["losses"] = answer(curve, number, float(rates[1]), 6)
-        found["w after six steps"] = number.numpy()
-        answer(distance, matrix, float(rates[2]), 3)
-        found["a matrix"] = matrix.numpy()
+        found["losses"] = answer(root_plus_cosine, number, float(rates[1]), 6)
+        found["w after six steps"] = now(number)
+        answer(squared_distance_plus_fourth_powers, matrix, float(rates[2]), 3)
+        found["a matrix"] = now(matrix)
+        found["losses at a rate that is too large"] = answer(parabola, runaway, 0.8, 4)
+        found["w at a rate that is too large"] = now(runaway)
     except TypeError as error:  # what None * rate raises, in the second step of a rebound w
         found |= dict.fromkeys([part for part in PARTS if part not in found], error)
     return found
 
 
-PARTS = ("w after one step", "losses", "w after six steps", "a matrix")
+PARTS = (
+    "w after one step",
+    "losses",
+    "w after six steps",
+    "a matrix",
+    "losses at a rate that is too large",
+    "w at a rate that is too large",
+)
 
 
 def rebound(loss, w, rate, steps):
@@ -69,6 +88,36 @@ def rebound(loss, w, rate, steps):
         with tf.GradientTape() as tape:
             value = loss(w)
         w = w - rate * tape.gradient(value, w)
+        losses.append(float(value))
+    return losses
+
+
+def copy_moves(loss, w, rate, steps):
+    """Moves a tensor of its own and makes the tape watch it: the losses are right, the variable stays."""
+    losses = []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            value = loss(w)
+        w = w - rate * tape.gradient(value, w)
+        losses.append(float(value))
+    return losses
+
+
+def returns_in_the_loop(loss, w, rate, steps):
+    """Returns from inside the loop, after the first step."""
+    return descend(loss, w, rate, 1)
+
+
+def stops_when_it_rises(loss, w, rate, steps):
+    """Ends as soon as the loss is larger than before."""
+    losses = []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            value = loss(w)
+        if losses and float(value) > losses[-1]:
+            break
+        w.assign_sub(rate * tape.gradient(value, w))
         losses.append(float(value))
     return losses
 
@@ -118,6 +167,17 @@ def step_for_w(loss, w, rate, steps):
     return losses
 
 
+def upward_step_for_w(loss, w, rate, steps):
+    """Assigns rate times the gradient."""
+    losses = []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            value = loss(w)
+        w.assign(rate * tape.gradient(value, w))
+        losses.append(float(value))
+    return losses
+
+
 def losses_after(loss, w, rate, steps):
     """Measures the loss after w has moved."""
     losses = []
@@ -140,6 +200,24 @@ exercise = Exercise(
             "and a tensor isn't watched, so the next gradient is None. Which method changes a variable in place?",
         ),
         Misconception(
+            "copy-moves",
+            copy_moves,
+            "Your losses are right, but the variable that you were given stands where it stood. `w = ...` makes the "
+            "name w mean something new, a tensor or another variable. Which method changes a variable in place?",
+        ),
+        Misconception(
+            "one-step",
+            returns_in_the_loop,
+            "One step was taken, and then your function was over. Where does its return stand: inside the loop, or "
+            "after it?",
+        ),
+        Misconception(
+            "stops-early",
+            stops_when_it_rises,
+            "With a rate that is too large the loss grows, and you stop. Asked for are `steps` steps, whatever the "
+            "loss does.",
+        ),
+        Misconception(
             "uphill",
             uphill,
             "Your steps go uphill. The gradient points to where the loss grows; descent goes the other way.",
@@ -159,6 +237,11 @@ exercise = Exercise(
             "step-for-w",
             step_for_w,
             "w became the step alone: its old value is lost. Subtract the step from w instead of assigning it.",
+        ),
+        Misconception(
+            "gradient-for-w",
+            upward_step_for_w,
+            "w became rate times the gradient: its old value is lost. Subtract that from w instead of assigning it.",
         ),
         Misconception(
             "losses-after",

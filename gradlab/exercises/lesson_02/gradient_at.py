@@ -30,22 +30,22 @@ def probe(answer, rng):
     variable = tf.Variable(rng.uniform(0.5, 2.0, 3).astype("float32"))
     scale = tf.Variable(rng.uniform(2.0, 3.0, 4).astype("float32"))
 
-    def quartic(x):
+    def fourth_power_minus_twice_x(x):
         return x**4 - 2.0 * x
 
-    def scaled_sines(x):
+    def sum_of_scaled_sines_plus_x0_times_x1(x):
         return tf.reduce_sum(scale * tf.sin(x)) + x[0] * x[1]
 
-    def soft_maximum(x):
+    def logsumexp_of_x_times_a_matrix(x):
         return tf.reduce_logsumexp(x @ mixing)
 
     def sum_of_cubes(x):
         return tf.reduce_sum(x**3)
 
     return {
-        "a number": answer(quartic, number),
-        "a vector": answer(scaled_sines, vector),
-        "a matrix": answer(soft_maximum, matrix),
+        "a number": answer(fourth_power_minus_twice_x, number),
+        "a vector": answer(sum_of_scaled_sines_plus_x0_times_x1, vector),
+        "a matrix": answer(logsumexp_of_x_times_a_matrix, matrix),
         "a variable": answer(sum_of_cubes, variable),
     }
 
@@ -105,7 +105,8 @@ exercise = Exercise(
         Misconception(
             "outside-the-tape",
             computed_outside,
-            "You get None each time. The tape records what runs inside its `with` block: where is f(x) computed?",
+            "You get None each time. The tape records what runs inside its `with` block: where is f(x) computed? And "
+            "tape.gradient takes first what is to be differentiated, then with respect to what.",
         ),
         Misconception(
             "one-slope",

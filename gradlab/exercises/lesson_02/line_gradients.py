@@ -10,12 +10,11 @@ def line_gradients(w, b, x, y):
     """Return how the loss of the line ``w * x + b`` changes with w, and how it changes with b.
 
     The loss is the mean, over all n examples, of the squared error ``(w * x_i + b - y_i) ** 2``. Return its two
-    derivatives as a tuple of two numbers: first the one with respect to w, then the one with respect to b. Work them
-    out by hand or let a tape do it; both are right.
+    derivatives as a tuple of two numbers: first the one with respect to w, then the one with respect to b.
 
     w, b: two floats. x, y: n inputs and n targets, NumPy arrays of float32. Each of them is flat, shape (n,), or a
     column, shape (n, 1), and the two don't always have the same of these shapes. The i-th number of x always belongs
-    to the i-th number of y.
+    to the i-th number of y. Both arrays stay as they are: don't change them in place.
 
     Example: for w = 1.0, b = 0.0 and one example, x = [1.5] and y = [4.5], the result is ``(-9.0, -6.0)``.
     """
@@ -29,8 +28,8 @@ def probe(answer, rng):
     batches = {
         "x and y flat": (7, (-1,), (-1,)),
         "x and y columns": (5, (-1, 1), (-1, 1)),
-        "x a column, y flat": (4, (-1, 1), (-1,)),
-        "x flat, y a column": (3, (-1,), (-1, 1)),
+        "x a column and y flat": (4, (-1, 1), (-1,)),
+        "x flat and y a column": (3, (-1,), (-1, 1)),
     }
     given = {}
     for part, (n, x_shape, y_shape) in batches.items():
@@ -56,6 +55,12 @@ def sum_for_mean(w, b, x, y):
     """Adds up over the examples and never divides by their number."""
     error, x = _error(w, b, x, y)
     return 2 * np.sum(error * x), 2 * np.sum(error)
+
+
+def never_averaged(w, b, x, y):
+    """Stops at the gradients of the single examples."""
+    error, x = _error(w, b, x, y)
+    return 2 * error * x, 2 * error
 
 
 def sign_turned(w, b, x, y):
@@ -111,6 +116,12 @@ exercise = Exercise(
             sum_for_mean,
             "Your numbers grow with the number of examples. The loss is a mean over the examples, so its gradient is "
             "a mean as well.",
+        ),
+        Misconception(
+            "no-mean",
+            never_averaged,
+            "You return one slope for each example. The loss is one number, the mean over the examples, so its slope "
+            "in w is one number as well, and so is the one in b.",
         ),
         Misconception(
             "sign-turned",

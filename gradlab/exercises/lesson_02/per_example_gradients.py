@@ -49,7 +49,20 @@ def probe(answer, rng):
         x = rng.normal(size=(n, model.input_shape[1])).astype("float32")
         y = rng.normal(size=(n, model.output_shape[1])).astype("float32")
         given[part] = model, x, y
-    return {part: answer(*inputs) for part, inputs in given.items()}
+    return {part: _gradients(answer, *inputs) for part, inputs in given.items()}
+
+
+def _gradients(answer, model, x, y):
+    """What the answer returns; in words, what it raises where raising is the mistake."""
+    try:
+        return answer(model, x, y)
+    except ValueError as error:
+        text = str(error)
+        if "NoneType" in text:  # what tf.stack raises
+            return "a gradient is None"
+        if "shape" in text and any(words in text for words in ("Invalid input", "incompatible with the layer")):
+            return "the model refused its input"
+        raise
 
 
 def _losses(model, x, y):
@@ -103,6 +116,37 @@ def gradients_of_outputs(model, x, y):
     return [tf.stack(gradients) for gradients in zip(*rows, strict=True)]
 
 
+def chosen_outside(model, x, y):
+    """Picks the single losses after the tape has closed."""
+    with tf.GradientTape(persistent=True) as tape:
+        losses = _losses(model, x, y)
+    rows = [tape.gradient(losses[i], model.trainable_variables) for i in range(len(x))]
+    return [tf.stack(gradients) for gradients in zip(*rows, strict=True)]
+
+
+def axis_dropped(model, x, y):
+    """Hands the model one example without an axis of examples."""
+    rows = []
+    for xi, yi in zip(x, y, strict=True):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(xi) - yi) ** 2)
+        rows.append(tape.gradient(loss, model.trainable_variables))
+    return [tf.stack(gradients) for gradients in zip(*rows, strict=True)]
+
+
+def jacobian_of_the_mean(model, x, y):
+    """Takes the mean over the examples first: its Jacobian is the gradient of the batch."""
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(_losses(model, x, y))
+    return tape.gradient(loss, model.trainable_variables)
+
+
+def frozen_as_well(model, x, y):
+    """Asks about all variables, those that aren't trained included."""
+    rows = _by_rows(model, x, y, lambda model, x, y: tf.reduce_mean(_losses(model, x, y)), model.variables)
+    return [tf.stack(gradients) for gradients in zip(*rows, strict=True)]
+
+
 exercise = Exercise(
     answer=per_example_gradients,
     probe=probe,
@@ -112,6 +156,30 @@ exercise = Exercise(
             added_by_the_tape,
             "The axis of examples is missing. tape.gradient of a vector of losses is the gradient of their sum: the "
             "examples are already added together. Ask for one loss at a time, or for a Jacobian.",
+        ),
+        Misconception(
+            "chosen-outside",
+            chosen_outside,
+            "tape.gradient gives you None, and None can't be stacked. losses[i] is an operation like any other: if it "
+            "runs after the block, no tape has seen it. Pick the single losses inside the `with`.",
+        ),
+        Misconception(
+            "axis-dropped",
+            axis_dropped,
+            "The model refuses a single example: it takes batches. x[i] has lost the axis of examples, x[i:i + 1] "
+            "keeps it, as a batch of one.",
+        ),
+        Misconception(
+            "jacobian-of-the-mean",
+            jacobian_of_the_mean,
+            "The axis of examples is missing: you took the mean over the batch first. The mean of an example's loss "
+            "runs over its outputs (axis=1); then there is one loss for each example.",
+        ),
+        Misconception(
+            "frozen-as-well",
+            frozen_as_well,
+            "Your list is longer than it should be: one of the models has a layer that isn't trained. Asked for are "
+            "the variables in model.trainable_variables.",
         ),
         Misconception(
             "mean-repeated",

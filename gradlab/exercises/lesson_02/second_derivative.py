@@ -6,7 +6,7 @@ from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
 
 
 def second_derivative(f, x):
-    """Return the second derivative of ``f`` at ``x``: how fast the slope of f changes there.
+    """Return the second derivative of ``f`` at ``x``, d²f/dx²: how fast the slope of f changes there.
 
     f: a function written with TensorFlow operations that works on each number of a tensor by itself, as ``tf.sin``
     does, and returns a tensor of the same shape.
@@ -30,19 +30,22 @@ def probe(answer, rng):
     number = tf.constant(rng.uniform(0.5, 1.5), tf.float32)
     several = tf.constant(rng.uniform(-1.5, 1.5, 4), tf.float32)
     variable = tf.Variable(rng.uniform(0.5, 2.0), dtype=tf.float32)
-    rate = float(rng.uniform(1.2, 1.8))
+    rate = round(float(rng.uniform(1.2, 1.8)), 2)
 
-    def wave(x):
+    def sine_plus_cube(x):
         return tf.sin(rate * x) + x**3
 
-    def bend(x):
+    def square_that_decays(x):
         return tf.exp(-rate * x) * x**2
 
-    def quartic(x):
+    def fourth_power_minus_three_squares(x):
         return x**4 - 3.0 * x**2
 
-    found = {"at a variable": answer(quartic, variable)}
-    for part, f, x in (("at a number", wave, number), ("at several", bend, several)):
+    sine_plus_cube.__name__ = f"sin({rate} * x) + x ** 3"
+    square_that_decays.__name__ = f"exp(-{rate} * x) * x ** 2"
+    fourth_power_minus_three_squares.__name__ = "x ** 4 - 3 * x ** 2"
+    found = {"at a variable": answer(fourth_power_minus_three_squares, variable)}
+    for part, f, x in (("at a number", sine_plus_cube, number), ("at several", square_that_decays, several)):
         try:
             found[part] = answer(f, x)
         except TypeError as error:  # what a tape raises that is asked for the gradient of None
@@ -121,8 +124,8 @@ exercise = Exercise(
         Misconception(
             "slope-outside",
             slope_outside,
-            "You get None. The outer tape can only differentiate what it saw: ask for the first derivative while the "
-            "outer tape still records.",
+            "You get None. A tape can only differentiate what it saw. The first derivative has to be computed while a "
+            "tape still records, and so has whatever you make of it (a sum, a mean): what stands outside the `with`?",
         ),
         Misconception(
             "watched-by-none",
