@@ -8,13 +8,14 @@ from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
 def central_difference(f, x, step):
     """Return the slope of ``f`` at ``x``, measured between the two points one ``step`` to either side of ``x``.
 
-    Compute ``upper = x + step`` and ``lower = x - step``, and divide the change of ``f`` from ``lower`` to ``upper``
-    by the distance of those two points *as they came out*. The computer may have rounded them. At
+    Evaluate ``f`` one whole ``step`` above ``x`` and one whole ``step`` below. Divide the change of ``f`` between the
+    two points by their distance *as they came out*. The computer may have rounded them. At
     ``x = np.float32(150)`` the next larger float32 is 0.0000153 away, so a step of 0.00001 becomes a step of
     0.0000153: the points are then 0.0000305 apart, not ``2 * step``.
 
     f: a function of one number that returns one number. x: one number, a Python float, ``np.float64`` or
-    ``np.float32``; keep its type. step: a positive Python float.
+    ``np.float32``; call ``f`` with numbers of the same type, as it may compute in another precision otherwise.
+    step: a positive Python float.
     Returns one number. Example: ``central_difference(cube, 2.0, 0.5)`` is ``(15.625 - 3.375) / 1.0 = 12.25``.
     """
     upper = x + step
@@ -23,7 +24,7 @@ def central_difference(f, x, step):
 
 
 def probe(answer, rng):
-    """A cubic with a long step, where every other recipe differs; and float32 points that rounding has moved."""
+    """A cubic with a long step, where other recipes differ; float32 points that rounding has moved; their type."""
     bend, start = rng.uniform(0.5, 1.5), rng.uniform(0.5, 2.0)
     drop = rng.uniform(1.5, 3.0)
     slope = rng.uniform(0.3, 0.7)
@@ -35,13 +36,17 @@ def probe(answer, rng):
     def falling_curve(x):
         return 5.0 - drop * x * x * x
 
+    types = []
+
     def line_through_far(x):
-        return slope * float(x - far)
+        types.append(np.asarray(x).dtype.name)
+        return slope * (float(x) - float(far))
 
     def line_through_128(x):
-        return slope * float(x - np.float32(128))
+        types.append(np.asarray(x).dtype.name)
+        return slope * (float(x) - 128.0)
 
-    return {
+    found = {
         "a curve": answer(cubic, float(start), 0.5),
         "a falling curve": answer(falling_curve, float(-start), 0.25),
         "a short step": answer(cubic, float(start), 1e-6),
@@ -49,6 +54,7 @@ def probe(answer, rng):
         "float32, a step rounded down": answer(line_through_far, far, 5e-5),
         "float32, two steps rounded unlike": answer(line_through_128, np.float32(128), 4e-5),
     }
+    return found | {"float32, the type that f is called with": ", ".join(sorted(set(types)))}
 
 
 def forward(f, x, step):
@@ -57,10 +63,20 @@ def forward(f, x, step):
     return (f(upper) - f(x)) / (upper - x)
 
 
+def forward_by_the_step(f, x, step):
+    """Goes forward only, and divides by the step that was asked for."""
+    return (f(x + step) - f(x)) / step
+
+
 def backward(f, x, step):
     """Goes back only."""
     lower = x - step
     return (f(x) - f(lower)) / (x - lower)
+
+
+def backward_by_the_step(f, x, step):
+    """Goes back only, and divides by the step that was asked for."""
+    return (f(x) - f(x - step)) / step
 
 
 def one_step_below(f, x, step):
@@ -85,6 +101,12 @@ def change_only(f, x, step):
     return f(x + step) - f(x - step)
 
 
+def in_float64(f, x, step):
+    """Leaves float32 before it takes the step."""
+    upper, lower = np.float64(x) + step, np.float64(x) - step
+    return (f(upper) - f(lower)) / (upper - lower)
+
+
 def twice_the_upper_step(f, x, step):
     """Measures one of the two steps and takes the other to be the same."""
     upper = x + step
@@ -103,9 +125,21 @@ exercise = Exercise(
             "function bends. Take one point on either side of x.",
         ),
         Misconception(
+            "forward-by-the-step-asked-for",
+            forward_by_the_step,
+            "You compare a point ahead with x itself. That is the forward difference: it leans to the side where the "
+            "function bends. Take one point on either side of x, and divide by the distance that they really have.",
+        ),
+        Misconception(
             "backward-only",
             backward,
             "You compare x with a point behind it. That leans to one side; take one point on either side of x.",
+        ),
+        Misconception(
+            "backward-by-the-step-asked-for",
+            backward_by_the_step,
+            "You compare x with a point behind it. That leans to one side; take one point on either side of x, and "
+            "divide by the distance that they really have.",
         ),
         Misconception(
             "half-forgotten",
@@ -127,6 +161,12 @@ exercise = Exercise(
             "no-division",
             change_only,
             "You have the change of f. A slope is a change per unit of the input: how far apart are the two points?",
+        ),
+        Misconception(
+            "type-thrown-away",
+            in_float64,
+            "You turn x into float64 before you take the step. Then f is measured at points, and in a precision, that "
+            "a float32 program never sees. Take the step in the type that x has.",
         ),
         Misconception(
             "one-side-doubled",

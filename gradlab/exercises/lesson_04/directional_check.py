@@ -13,13 +13,13 @@ def directional_check(f, gradient, x, direction):
     Both are slopes per unit length: first divide ``direction`` by its length, the square root of the sum of all its
     squared elements. Call the result ``unit``.
 
-    * measured: a central difference of ``t -> f(x + t * unit)`` at ``t = 0``. The numbers in ``x`` are float64 and of
-      size 1; any step from 1e-6 to 1e-4 is fine.
+    * measured: the slope of ``t -> f(x + t * unit)`` at ``t = 0``, by ``central_difference``. The numbers in ``x`` are
+      float64 and of size 1; any step from 1e-6 to 1e-4 is fine. ``f`` is expensive: call it exactly twice.
     * claimed: the sum of all products of an element of ``gradient`` with the same element of ``unit``.
 
     f: a function of one array like ``x`` that returns one number. gradient, x, direction: float64 NumPy arrays of the
     same shape (any number of dimensions); ``gradient`` may be wrong, that is what you test. ``direction`` has any
-    length but 0.
+    length but 0. All of them stay as they are.
     Returns the pair ``(measured, claimed)``. Example: for ``f(x) = sum of squares``, ``x = [1, 2]``,
     ``gradient = [2, 4]`` and ``direction = [3, 4]`` it is ``(4.4, 4.4)``, as ``2 * 0.6 + 4 * 0.8 = 4.4``.
     """
@@ -30,7 +30,7 @@ def directional_check(f, gradient, x, direction):
 
 
 def probe(answer, rng):
-    """A right and a wrong gradient; vectors, a matrix, a direction along one axis; f called where it may be."""
+    """A right and a wrong gradient; vectors, a matrix, a direction along one axis; where f is called, and how often."""
     x, direction = rng.uniform(0.5, 1.5, size=5), 4 * rng.normal(size=5)
     bend = rng.uniform(0.5, 1.5, size=5)
     wrong = rng.normal(size=5)
@@ -39,20 +39,37 @@ def probe(answer, rng):
     axis = np.zeros(5)
     axis[3] = -2.5
 
-    def waves(point):
-        return float(np.sum(np.sin(bend * np.asarray(point)) + 0.3 * np.asarray(point) ** 2))
+    points = []
+
+    def growth(point):
+        points.append(np.array(point, dtype=float))
+        return float(np.sum(np.exp(bend * points[-1])))
 
     def bowl(point):
         return float(np.sum(turn * np.asarray(point) ** 3))
 
-    right = bend * np.cos(bend * x) + 0.6 * x
+    right = bend * np.exp(bend * x)
+    first = list(answer(growth, right, x, direction))
+    step, calls = calls_around(x, points)
     return {
-        "a right gradient": list(answer(waves, right, x, direction)),
-        "a wrong gradient": list(answer(waves, wrong, x, direction)),
-        "the opposite direction": list(answer(waves, right, x, -2 * direction)),
-        "along one axis": list(answer(waves, right, x, axis)),
+        "a right gradient": first,
+        "a wrong gradient": list(answer(growth, wrong, x, direction)),
+        "the opposite direction": list(answer(growth, right, x, -2 * direction)),
+        "along one axis": list(answer(growth, right, x, axis)),
         "a matrix": list(answer(bowl, 3 * turn * table**2, table, across)),
+        "length of the step": step,
+        "calls of f": calls,
     }
+
+
+def calls_around(x, points):
+    """The range that the step lies in; how many points there are, and how many steps off x their middle is."""
+    if len(points) < 2:
+        return "none is taken", {"how many": len(points), "steps from x to their middle": 0.0}
+    step = max(np.linalg.norm(point - points[0]) for point in points) / 2
+    off = np.linalg.norm(np.mean(points, axis=0) - x) / step if step else 0.0
+    words = "shorter than 1e-6" if step < 0.9e-6 else "longer than 1e-4" if step > 1.1e-4 else "from 1e-6 to 1e-4"
+    return words, {"how many": len(points), "steps from x to their middle": float(off)}
 
 
 def slope_along(f, x, way):
@@ -108,6 +125,41 @@ def mean_of_products(f, gradient, x, direction):
     return slope_along(f, x, unit), np.mean(gradient * unit)
 
 
+def forward(f, gradient, x, direction):
+    """Goes forward only."""
+    unit = direction / np.linalg.norm(direction)
+    return (f(x + 4e-6 * unit) - f(x)) / 4e-6, np.sum(gradient * unit)
+
+
+def element_by_element(f, gradient, x, direction):
+    """Measures every element of the gradient first."""
+    unit = direction / np.linalg.norm(direction)
+    slopes = np.zeros_like(x)
+    for place in np.ndindex(x.shape):
+        axis = np.zeros_like(x)
+        axis[place] = 1.0
+        slopes[place] = slope_along(f, x, axis)
+    return np.sum(slopes * unit), np.sum(gradient * unit)
+
+
+def half_forgotten(f, gradient, x, direction):
+    """Walks two steps and divides by one."""
+    unit = direction / np.linalg.norm(direction)
+    return 2 * slope_along(f, x, unit), np.sum(gradient * unit)
+
+
+def divided_by_the_sum(f, gradient, x, direction):
+    """Takes the sum of the elements for the length."""
+    unit = direction / np.sum(direction)
+    return slope_along(f, x, unit), np.sum(gradient * unit)
+
+
+def nothing_measured(f, gradient, x, direction):
+    """Gives the claim for the measurement, too."""
+    claimed = np.sum(gradient * (direction / np.linalg.norm(direction)))
+    return claimed, claimed
+
+
 exercise = Exercise(
     answer=directional_check,
     probe=probe,
@@ -157,8 +209,42 @@ exercise = Exercise(
             mean_of_products,
             "You average the products; add them. Every element contributes its own slope.",
         ),
+        Misconception(
+            "forward-only",
+            forward,
+            "You measure from x to a point ahead: a forward difference, which leans to one side. Go one step to "
+            "either side of x; your central_difference does it.",
+        ),
+        Misconception(
+            "element-by-element",
+            element_by_element,
+            "The right numbers at the wrong price: you call f twice for every element. The function "
+            "t -> f(x + t * unit) has one input, so two calls are enough, however many elements there are.",
+        ),
+        Misconception(
+            "half-forgotten",
+            half_forgotten,
+            "Your measured slope is twice too steep: the two points are two steps apart.",
+        ),
+        Misconception(
+            "divided-by-the-sum",
+            divided_by_the_sum,
+            "You divide the direction by the sum of its elements, which may even be negative. Its length is the square "
+            "root of the sum of the squared elements.",
+        ),
+        Misconception(
+            "nothing-measured",
+            nothing_measured,
+            "Both of your numbers come from the gradient, and f is never called. Then every gradient passes. Measure "
+            "the first one with values of f alone.",
+        ),
     ],
-    tolerance=Tolerance(rtol=1e-4, atol=1e-5),
+    # how exact the measured slope is follows from where f is called, and that is judged by itself
+    tolerance=dict.fromkeys(
+        ["a right gradient", "a wrong gradient", "the opposite direction", "along one axis", "a matrix"],
+        Tolerance(rtol=1e-3, atol=1e-4),
+    )
+    | {"calls of f": Tolerance(rtol=0.0, atol=0.01)},
     hints=[
         "Make `unit` first. Then the function of one number, t -> f(x + t * unit), is a case for central_difference.",
         "`central_difference(lambda t: f(x + t * unit), 0.0, step)` is the measured slope. The claimed one needs no "

@@ -8,11 +8,13 @@ from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
 def good_step(dtype, scale):
     """Return the step at which the two errors of a central difference are equally large.
 
-    ``scale`` is the distance over which the function changes its shape, in the units of its input. Relative to the
-    slope, a central difference has about these two errors:
+    ``scale`` says, in the units of the input, how far you have to go until the slope of the function is clearly
+    another: 1 for ``sin(x)``, 100 for ``sin(x / 100)``. Over that distance the function changes by about its own size,
+    so its slope is about ``size / scale``. Relative to the slope, a central difference then has these two errors:
 
-    * the bend of the function: ``(step / scale) ** 2``. It grows with the step.
-    * rounding: ``eps * scale / step``. It grows as the step shrinks.
+    * the bend of the function: about ``(step / scale) ** 2``. It grows with the step.
+    * rounding: each value of the function is off by about ``eps * size``, and so their difference divided by the step
+      by ``eps * size / step``. Relative to the slope that is ``eps * scale / step``. It grows as the step shrinks.
 
     ``eps`` is the relative spacing of the dtype's numbers, about 1.2e-7 for float32 and 2.2e-16 for float64;
     ``np.finfo(dtype).eps`` knows it. Set the two equal and solve for the step. The balance is broad: an answer within a
@@ -34,12 +36,13 @@ def probe(answer, rng):
         if np.asarray(step).dtype.kind not in "iuf":
             return step
         with np.errstate(all="ignore"):
-            return np.log10(np.asarray(step, dtype=float))
+            return np.log10(np.asarray(step, dtype=float)) + 12  # counted from 1e-12: a power isn't "so many times"
 
     return {
-        f"power of ten of the step, {dtype}, for the scales 1, 5000 and 0.0005": [
-            power_of_ten(dtype, scale) for scale in scales
-        ]
+        f"steps in {dtype}": {
+            name: power_of_ten(dtype, scale)
+            for name, scale in zip(("scale 1", "scale near 5000", "scale near 1/2000"), scales, strict=True)
+        }
         for dtype in ("float32", "float64")
     }
 
@@ -72,6 +75,21 @@ def float64_always(dtype, scale):
 def smallest(dtype, scale):
     """Takes the smallest step that still moves the input."""
     return scale * np.finfo(dtype).eps
+
+
+def a_third_of_eps(dtype, scale):
+    """Takes the first power, and divides it by 3."""
+    return scale * np.finfo(dtype).eps ** 1 / 3
+
+
+def scale_under_the_root(dtype, scale):
+    """Forgets that the scale has a power of its own."""
+    return (np.finfo(dtype).eps * scale) ** (1 / 3)
+
+
+def no_root(dtype, scale):
+    """Solves for the third power of the step."""
+    return np.finfo(dtype).eps * scale**3
 
 
 def divided_by_scale(dtype, scale):
@@ -118,6 +136,22 @@ exercise = Exercise(
             "the two errors equal instead.",
         ),
         Misconception(
+            "a-third-for-a-root",
+            a_third_of_eps,
+            "Python reads `** 1 / 3` as `(... ** 1) / 3`: you divide by 3 and take no root. Put brackets around 1/3.",
+        ),
+        Misconception(
+            "scale-under-the-root",
+            scale_under_the_root,
+            "Right for a scale of 1 only. The scale stands on both sides when you set the errors equal: collect all of "
+            "it on one side before you take the root.",
+        ),
+        Misconception(
+            "no-root",
+            no_root,
+            "That is the third power of the step. One root is still to be taken.",
+        ),
+        Misconception(
             "scale-upside-down",
             divided_by_scale,
             "Your step shrinks as the scale grows. A function that changes slowly can take a longer step.",
@@ -131,9 +165,9 @@ exercise = Exercise(
         "step³ = eps · scale³. Take the cube root: a number to the power 1/3.",
     ],
     explanation=(
-        "The cube root of eps is 0.005 in float32 and 0.000006 in float64. Half of the digits are not lost, as with "
-        "the forward difference, but a third: at its best, float32 measures a slope to about 4 digits, float64 to "
-        "about 10."
+        "The cube root of eps is about 0.005 in float32 and 0.000006 in float64. At that step each of the two errors "
+        "is its square: about 2e-5 in float32, 4e-11 in float64. So of the 7 digits that a float32 has, a measured "
+        "slope keeps 4 to 5; of the 16 of a float64, about 10."
     ),
     level="stretch",
     examples=False,

@@ -11,9 +11,9 @@ def relative_error(a, b):
     The length of an array is the square root of the sum of its squared elements; for a single number it is its
     absolute value. The result has no unit and doesn't depend on the order of ``a`` and ``b``: 0.0 if they are equal
     (both all zero included), 1.0 if only one of them is zero, 2.0 if one is the other with its sign turned. It must be
-    right however small the numbers are, 1e-12 for instance.
+    right however small the numbers are, 1e-17 for instance.
 
-    a, b: two numbers, or two NumPy arrays of the same shape (any number of dimensions).
+    a, b: two Python floats, or two NumPy arrays of the same shape (any number of dimensions).
     Returns one number. Example: ``relative_error(np.array([3.0, 4.0]), np.array([3.0, 3.0]))`` is ``1 / 5 = 0.2``.
     """
     longer = max(np.linalg.norm(a), np.linalg.norm(b))
@@ -27,7 +27,7 @@ def probe(answer, rng):
     a, b = rng.normal(size=5), 3 * rng.normal(size=5)
     matrix = rng.normal(size=(4, 3)).astype(np.float32)
     near = matrix + np.float32(0.02)
-    tiny = 1e-12 * rng.uniform(1.0, 2.0, size=4)
+    tiny = 1e-17 * rng.uniform(1.0, 2.0, size=4)
     number = float(rng.uniform(1.0, 2.0))
     return {
         "two numbers": [answer(number, 1.5 * number), answer(-2.0 * number, number)],
@@ -68,6 +68,12 @@ def by_the_sum(a, b):
     return np.linalg.norm(np.subtract(a, b)) / total if total else 0.0
 
 
+def by_the_largest_element(a, b):
+    """Takes the largest element for the length."""
+    largest = max(np.max(np.abs(a)), np.max(np.abs(b)))
+    return np.max(np.abs(np.subtract(a, b))) / largest if largest else 0.0
+
+
 def difference_of_lengths(a, b):
     """Compares the lengths, whatever the directions."""
     lengths = np.linalg.norm(a), np.linalg.norm(b)
@@ -106,8 +112,8 @@ exercise = Exercise(
         Misconception(
             "constant-in-the-divisor",
             epsilon_below,
-            "The small constant in your divisor is larger than a small gradient: two gradients near 1e-12, one three "
-            "times the other, look equal to you. Treat zero as a case of its own instead.",
+            "The small constant in your divisor is larger than a small gradient: two gradients near 1e-17, one three "
+            "times the other, look almost equal to you. Treat zero as a case of its own instead.",
         ),
         Misconception(
             "by-the-sum",
@@ -122,13 +128,20 @@ exercise = Exercise(
             "first, then take the length.",
         ),
         Misconception(
+            "largest-element-for-the-length",
+            by_the_largest_element,
+            "You take the largest element where the length is asked for. The length is the square root of the sum of "
+            "all squared elements: every element counts.",
+        ),
+        Misconception(
             "worst-element",
             worst_element,
             "You divide element by element and report the worst. One element near zero then decides alone; here the "
             "whole difference is divided by the whole length.",
         ),
     ],
-    tolerance=Tolerance(rtol=1e-4, atol=1e-15),
+    # any constant in the divisor makes the tiny numbers look equal, whatever its size
+    tolerance={"tiny numbers": Tolerance(rtol=1e-4, atol=1e-3)},
     hints=[
         "Three lengths are needed: of a, of b, and of a - b.",
         "Divide the length of the difference by the larger of the other two. Which pair of inputs makes that 0 / 0?",

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from gradlab.exercises.exercise import load
 from gradlab.exercises.lesson_04.directional_check import directional_check
+from gradlab.exercises.notebook import evaluate
 
 
 def with_plain_numpy(f, gradient, x, direction):
@@ -57,3 +59,20 @@ def test_across_the_gradient_a_wrong_length_is_not_seen():
     x, across = np.array([1.0, 2.0]), np.array([2.0, -1.0])
     measured, claimed = directional_check(lambda point: np.sum(point**2), 5 * 2 * x, x, across)
     assert (measured, claimed) == pytest.approx((0, 0), abs=1e-6)
+
+
+@pytest.mark.parametrize(("step", "outcome"), [(1e-2, "wrong"), (1e-4, "correct"), (1e-6, "correct"), (1e-10, "wrong")])
+def test_only_steps_from_the_range_of_the_task_are_accepted(step, outcome):
+    def with_this_step(f, gradient, x, direction):
+        unit = direction / np.linalg.norm(direction)
+        return (f(x + step * unit) - f(x - step * unit)) / (2 * step), np.sum(gradient * unit)
+
+    assert evaluate(load("directional_check"), with_this_step).outcome == outcome
+
+
+def test_a_third_call_of_f_is_refused():
+    def looks_at_the_middle_too(f, gradient, x, direction):
+        f(x)
+        return directional_check(f, gradient, x, direction)
+
+    assert evaluate(load("directional_check"), looks_at_the_middle_too).outcome == "wrong"
