@@ -6,6 +6,7 @@ helper that a lesson defines, a value that a cell computes) can't be compared wi
 
 import ast
 import builtins
+import copy
 import symtable
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -116,7 +117,7 @@ def _value_key(value: ast.expr, known: Mapping[str, Binding]) -> str | None:
 
 def _bound_names(statement: ast.stmt) -> set[str]:
     """Every name that running the statement can bind or delete at the top level."""
-    table = symtable.symtable(ast.unparse(statement), "<statement>", "exec")
+    table = _table(statement)
     names = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
     for inner in _inner_tables(table):
         names |= {s.get_name() for s in inner.get_symbols() if s.is_declared_global() and s.is_assigned()}
@@ -128,7 +129,7 @@ def free_names(source: str) -> dict[str, int]:
 
     Lines count from 1 in ``source``. Built-in names are among them; the name that is defined itself is not.
     """
-    table = symtable.symtable(source, "<answer>", "exec")
+    table = _table(ast.parse(source))
     own = {s.get_name() for s in table.get_symbols() if s.is_assigned()}
     names = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
     for inner in _inner_tables(table):
@@ -136,6 +137,30 @@ def free_names(source: str) -> dict[str, int]:
         names |= {s.get_name() for s in symbols}
     lines = {node.id: node.lineno for node in reversed(list(ast.walk(ast.parse(source)))) if isinstance(node, ast.Name)}
     return {name: lines.get(name, 1) for name in sorted(names - own)}
+
+
+class _GeneratorsOnly(ast.NodeTransformer):
+    """Every comprehension as a generator expression, which keeps a scope of its own.
+
+    From Python 3.12 on (PEP 709) the other comprehensions are compiled into the scope around them, and their variables
+    look as if that scope bound them.
+    """
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
+
+
+def _table(tree: ast.AST) -> symtable.SymbolTable:
+    """What the compiler knows of the names in some code, the same in every version of Python."""
+    plain = _GeneratorsOnly().visit(copy.deepcopy(tree))
+    return symtable.symtable(ast.unparse(ast.fix_missing_locations(plain)), "<code>", "exec")
 
 
 def _inner_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
