@@ -19,6 +19,7 @@ from gradlab.course.texts import say, shown
 from gradlab.course.workbook import Workbook
 
 _PATIENCE = 120.0
+_CONFIG = Path(__file__).parent / "jupyter"  # its labconfig/ keeps JupyterLab from asking whether to fetch news
 _OFFLINE = (
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
@@ -118,9 +119,10 @@ def _await(book: Workbook, held: Held, waiting: Callable[[Held], None]) -> Runni
 
 def start(options: Sequence[str]) -> None:
     """Run JupyterLab in this process until it ends."""
-    os.environ.setdefault(
-        "JUPYTER_PREFER_ENV_PATH", "1"
-    )  # this environment's kernel, not one of the same name elsewhere
+    # this environment's kernel, not one of the same name elsewhere
+    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    more = os.environ.get("JUPYTER_CONFIG_PATH")
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join([str(_CONFIG), *([more] if more else [])])
     from jupyterlab.labapp import LabApp
 
     LabApp.launch_instance(list(options))

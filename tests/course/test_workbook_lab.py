@@ -137,3 +137,8 @@ def test_of_two_jupyterlabs_at_once_the_second_gives_the_address_of_the_first_wi
     assert "notebook: 00_start.ipynb" in done.stdout
     assert 'update: {"notification": null}' in done.stdout
     assert 'news: {"news": []}' in done.stdout
+
+
+def test_jupyterlab_is_told_not_to_ask_for_news():
+    overrides = json.loads((lab._CONFIG / "labconfig" / "default_setting_overrides.json").read_text())
+    assert overrides["@jupyterlab/apputils-extension:notification"] == {"fetchNews": "false", "checkForUpdates": False}
