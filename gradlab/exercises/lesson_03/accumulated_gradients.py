@@ -1,19 +1,28 @@
 """accumulated_gradients: the gradient of a large batch from small ones."""
 
+import gc
+import weakref
+from contextlib import contextmanager
+
 import keras
 import numpy as np
 import tensorflow as tf
 
 from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
 
+MOST_ROWS = 5
+WEIGHTS_MOVED = "the weights of the model are changed"
+
 
 def accumulated_gradients(model, loss_fn, batches):
     """Return the gradients of the mean loss over all examples of all batches, with only one batch in memory at a time.
 
     The result is what one big batch would give, all examples in it, each with the same weight. The model must never be
-    called on more examples than one of the batches holds, so joining the batches is not allowed.
+    called on more examples than one of the batches holds, so joining the batches is not allowed. A tape counts as
+    memory too: it keeps what every layer gave until its gradient is taken, so take it batch by batch.
 
-    model: a Keras model whose layers do the same in training and in use (no Dropout, no BatchNormalization).
+    model: a Keras model whose layers do the same in training and in use (no Dropout, no BatchNormalization), so
+    ``training`` makes no difference here; ``training=True`` is the habit to keep.
     loss_fn: called as ``loss_fn(y, predictions)``; returns a scalar, the mean over the examples it is given.
     batches: a list of pairs ``(x, y)``. The batches may differ in size: count the rows of each ``x``.
 
@@ -34,48 +43,84 @@ def accumulated_gradients(model, loss_fn, batches):
     return [total / examples for total in sums]
 
 
-class LargestBatch(keras.layers.Layer):
-    """Hands its input on and remembers the most rows it has seen."""
+class MemoryMeter(keras.layers.Layer):
+    """Hands its input on, and remembers the most rows of one call and of all calls whose values are still in memory.
+
+    The layer before has to keep its result for the gradient, as tanh does, so that an open tape holds it.
+    """
 
     def __init__(self):
         super().__init__()
-        self.rows = 0
+        self.reset()
+
+    def reset(self):
+        """Forget all calls."""
+        self.rows = self.rows_held = 0
+        self.held = []
 
     def call(self, inputs):
         """Inputs of shape (rows, features); the same comes out."""
-        self.rows = max(self.rows, inputs.shape[0] or 0)
+        rows = inputs.shape[0] or 0
+        self.rows = max(self.rows, rows)
+        if tf.executing_eagerly() and self.rows_held <= MOST_ROWS:
+            self._forget_released(rows)
+            self.rows_held = max(self.rows_held, sum((held for _, held in self.held), rows if self.held else 0))
+            self.held.append((weakref.ref(inputs), rows))
         return inputs
 
+    def _forget_released(self, rows):
+        """Drop the calls whose values are gone; what only waits to be collected is gone too."""
+        self.held = [(result, held) for result, held in self.held if result() is not None]
+        if sum((held for _, held in self.held), rows) > MOST_ROWS:
+            gc.collect()
+            self.held = [(result, held) for result, held in self.held if result() is not None]
 
-def overshoot_costs_more(y_true, y_pred):
-    """A loss that is not symmetric: predictions above the target cost four times those below it."""
+
+@contextmanager
+def cheap_collections():
+    """Keep what exists already out of garbage collections, which then take no time."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def squared_error_fourfold_above_target(y_true, y_pred):
+    """Mean squared error in which predictions above the target cost four times those below it."""
     error = y_pred - tf.cast(y_true, y_pred.dtype)
     return tf.reduce_mean(tf.where(error > 0, 4.0, 1.0) * tf.square(error))
 
 
+PARTS = ("batches of one size", "batches of different sizes", "a single batch")
+MEMORY_PARTS = ("one batch for each call of the model", "one batch in memory")
+
+
 def probe(answer, rng):
-    """Batches of equal size, of different sizes, and a single one; what the model saw, and that it stayed as it was."""
-    equal, unequal, single = ([_batch(rng, rows) for rows in sizes] for sizes in ((3, 3), (5, 2, 4, 1), (6,)))
+    """Batches of equal size, of different sizes, and a single one; what was in memory, and that the model stayed."""
+    sets = [[_batch(rng, rows) for rows in sizes] for sizes in ((3, 3), (MOST_ROWS, 2, 4, 1), (6,))]
     start = [rng.normal(size=shape).astype(np.float32) for shape in ((3, 4), (4,), (4, 5), (5,), (5, 2), (2,))]
-    counter = LargestBatch()
+    meter = MemoryMeter()
     model = keras.Sequential(
         [
             keras.Input((3,)),
-            counter,
             keras.layers.Dense(4, activation="tanh"),
+            meter,
             keras.layers.Dense(5, activation="tanh", trainable=False),
             keras.layers.Dense(2),
         ]
     )
     model.set_weights(start)
-    counter.rows = 0
-    found = {
-        "batches of one size": answer(model, overshoot_costs_more, equal),
-        "batches of different sizes": answer(model, overshoot_costs_more, unequal),
-    }
-    found["never more than one batch"] = "yes" if counter.rows <= 5 else "no"
-    found["a single batch"] = answer(model, overshoot_costs_more, single)
-    found["weights as before"] = model.get_weights()
+    found, fits = {}, []
+    with cheap_collections():
+        for part, batches in zip(PARTS, sets, strict=True):
+            meter.reset()
+            found[part] = answer(model, squared_error_fourfold_above_target, batches)
+            fits.append((meter.rows <= MOST_ROWS, meter.rows_held <= MOST_ROWS))
+    if any(np.any(now != before) for now, before in zip(model.get_weights(), start, strict=True)):
+        return dict.fromkeys([*PARTS, *MEMORY_PARTS], WEIGHTS_MOVED)
+    for part, several in zip(MEMORY_PARTS, zip(*fits[:2], strict=True), strict=True):
+        found[part] = "yes" if all(several) else "no"
     return found
 
 
@@ -124,6 +169,31 @@ def joined(model, loss_fn, batches):
     return _gradients(model, loss_fn, x, y)
 
 
+def one_tape(model, loss_fn, batches):
+    """Records all batches on one tape before it asks for a gradient."""
+    examples = sum(len(x) for x, _ in batches)
+    with tf.GradientTape() as tape:
+        loss = sum(loss_fn(y, model(x, training=True)) * (len(x) / examples) for x, y in batches)
+    return tape.gradient(loss, model.trainable_variables)
+
+
+def first_size_for_all(model, loss_fn, batches):
+    """Weighs every batch with the size of the first."""
+    examples = sum(len(x) for x, _ in batches)
+    return [total * (len(batches[0][0]) / examples) for total in summed(model, loss_fn, batches)]
+
+
+def trains(model, loss_fn, batches):
+    """Updates the model after each batch."""
+    sums = [0.0] * len(model.trainable_variables)
+    for x, y in batches:
+        gradients = _gradients(model, loss_fn, x, y)
+        sums = [total + len(x) * gradient for total, gradient in zip(sums, gradients, strict=True)]
+        for variable, gradient in zip(model.trainable_variables, gradients, strict=True):
+            variable.assign_sub(0.01 * gradient)
+    return [total / sum(len(x) for x, _ in batches) for total in sums]
+
+
 exercise = Exercise(
     answer=accumulated_gradients,
     probe=probe,
@@ -163,6 +233,25 @@ exercise = Exercise(
             joined,
             "The numbers are right, but the model is called on all examples at once, which is what there is no memory "
             "for. Go through the batches one by one.",
+        ),
+        Misconception(
+            "one-tape-for-all",
+            one_tape,
+            "The numbers are right, but the tape is open around all batches: it keeps what every layer gave for every "
+            "one of them until the gradient is taken, and that is what there is no memory for. Open a tape for each "
+            "batch and take its gradient before the next.",
+        ),
+        Misconception(
+            "size-of-the-first-batch",
+            first_size_for_all,
+            "You weigh every batch with the size of the first one. The batches differ in size: count the rows of each "
+            "x.",
+        ),
+        Misconception(
+            "trains-on-the-way",
+            trains,
+            "The weights of the model change while you go through the batches. Then later gradients belong to another "
+            "model: only add up, and leave the update to whoever calls you.",
         ),
     ],
     hints=[

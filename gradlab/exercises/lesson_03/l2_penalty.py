@@ -13,7 +13,8 @@ def l2_penalty(model, strength):
     A kernel is the array of weights that a Dense or a convolution layer multiplies with: its variable named "kernel",
     with two axes or more. Biases, which are vectors, don't count.
 
-    model: a Keras model of Dense, convolution and shape-changing layers; some have no bias. strength: a number >= 0.
+    model: a Keras model of Dense, convolution and shape-changing layers, none of them frozen; some have no bias.
+    strength: a number >= 0.
 
     Returns a scalar tensor. It must be computed with TensorFlow from the model's variables, so that a tape that is
     open when you are called can differentiate it: the gradient for a kernel entry ``w`` is ``2 * strength * w``.
@@ -36,7 +37,7 @@ def probe(answer, rng):
     for model in (dense, convolution):
         model.set_weights([rng.normal(size=w.shape).astype(np.float32) for w in model.get_weights()])
     small, large = rng.uniform(0.001, 0.01), rng.uniform(2.0, 4.0)
-    found = {"value, small strength": answer(dense, float(small)), "strength 0": answer(dense, 0.0)}
+    found = {"value at a small strength": answer(dense, float(small)), "value at strength 0": answer(dense, 0.0)}
     found["value"], found["gradient"] = _value_and_gradient(answer, dense, float(large))
     found["value with a convolution"], found["gradient with a convolution"] = _value_and_gradient(
         answer, convolution, float(large)
@@ -100,6 +101,21 @@ def leaves_tensorflow(model, strength):
     return tf.constant(strength * sum(np.sum(kernel.numpy() ** 2) for kernel in _kernels(model)))
 
 
+def strength_squared(model, strength):
+    """Squares the strength together with the weights."""
+    return tf.add_n([tf.reduce_sum(tf.square(strength * kernel)) for kernel in _kernels(model)])
+
+
+def first_kernel_only(model, strength):
+    """Stops after the first layer."""
+    return strength * tf.reduce_sum(tf.square(_kernels(model)[0]))
+
+
+def one_for_each_kernel(model, strength):
+    """Returns a list and leaves the adding to the caller."""
+    return [strength * tf.reduce_sum(tf.square(kernel)) for kernel in _kernels(model)]
+
+
 def matrices_only(model, strength):
     """Recognises a kernel by its two axes, and misses those of convolutions."""
     return strength * tf.add_n([tf.reduce_sum(tf.square(k)) for k in _kernels(model) if len(k.shape) == 2])
@@ -149,6 +165,23 @@ exercise = Exercise(
             leaves_tensorflow,
             "The tape finds nothing to differentiate: what you return doesn't depend on the variables any more. NumPy "
             "copies of the weights are plain numbers to it. Compute with the variables themselves and with TensorFlow.",
+        ),
+        Misconception(
+            "strength-squared",
+            strength_squared,
+            "You square the strength together with the weights. Square the weights alone, add up, and multiply by the "
+            "strength at the end.",
+        ),
+        Misconception(
+            "first-kernel-only",
+            first_kernel_only,
+            "Only the first kernel counts in yours. The penalty is on all kernels of the model: do you return from "
+            "inside the loop, or take the first variable alone?",
+        ),
+        Misconception(
+            "one-for-each-kernel",
+            one_for_each_kernel,
+            "You return a list with a penalty for each kernel. The loss needs one number: add them up.",
         ),
         Misconception(
             "matrices-only",
