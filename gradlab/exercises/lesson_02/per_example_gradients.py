@@ -161,7 +161,8 @@ exercise = Exercise(
             "chosen-outside",
             chosen_outside,
             "tape.gradient gives you None, and None can't be stacked. losses[i] is an operation like any other: if it "
-            "runs after the block, no tape has seen it. Pick the single losses inside the `with`.",
+            "runs after the block, no tape has seen it, and neither a model that ran before. Call the model and pick "
+            "the single losses inside the `with`.",
         ),
         Misconception(
             "axis-dropped",

@@ -4,7 +4,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from gradlab.exercises.exercise import load
 from gradlab.exercises.lesson_02.per_example_gradients import per_example_gradients
+from gradlab.exercises.notebook import evaluate
 
 
 def by_a_jacobian(model, x, y):
@@ -57,3 +59,22 @@ def test_a_linear_model_gives_outer_products_of_input_and_error():
     kernel_gradients, bias_gradients = per_example_gradients(linear_model(kernel, bias), x, y)
     np.testing.assert_allclose(kernel_gradients, x[:, :, None] * error[:, None, :], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(bias_gradients, error, rtol=1e-4, atol=1e-5)
+
+
+def test_single_losses_of_outputs_from_before_the_tape_are_named():
+    def forward_first(model, x, y):
+        predictions, rows = model(x), []
+        for i in range(len(x)):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((predictions[i] - y[i]) ** 2)
+            rows.append(tape.gradient(loss, model.trainable_variables))
+        return [tf.stack(gradients) for gradients in zip(*rows, strict=True)]
+
+    assert evaluate(load("per_example_gradients"), forward_first).misconceptions == ("chosen-outside",)
+
+
+def test_an_exception_of_another_kind_is_shown_as_it_is():
+    def typo(model, x, y):
+        raise ValueError("too many values to unpack")
+
+    assert "too many values" in evaluate(load("per_example_gradients"), typo).message
