@@ -17,8 +17,8 @@ def train_step(model, loss_fn, optimizer, x, y):
 
     In this order: call the model once on ``x``, in training mode (``training=True``); compute the loss; get the
     gradients of the loss with respect to the trainable variables; let the optimizer apply them, with
-    ``optimizer.apply(gradients, variables)``. Nothing else of the model changes, except what its layers change themselves
-    when they are called in training mode.
+    ``optimizer.apply(gradients, variables)``. Nothing else of the model changes, except what its layers change
+    themselves when they are called in training mode.
 
     model: a Keras model, without penalties of its own (``model.losses`` is empty).
     loss_fn: called as ``loss_fn(y, predictions)``, as Keras losses are; returns a scalar tensor.
@@ -257,8 +257,8 @@ exercise = Exercise(
         Misconception(
             "python-number",
             plain_number,
-            "Eagerly your step is right, but as a tf.function, which TensorFlow runs without Python, there is no number "
-            "yet: only a tensor that will have one. Return the loss as loss_fn gave it.",
+            "Eagerly your step is right, but as a tf.function, which TensorFlow runs without Python, there is no "
+            "number yet: only a tensor that will have one. Return the loss as loss_fn gave it.",
         ),
         Misconception(
             "all-variables",
