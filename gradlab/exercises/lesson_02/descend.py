@@ -111,7 +111,7 @@ def returns_in_the_loop(loss, w, rate, steps):
 
 def stops_when_it_rises(loss, w, rate, steps):
     """Ends as soon as the loss is larger than before."""
-    losses = []
+    losses: list[float] = []
     for _ in range(steps):
         with tf.GradientTape() as tape:
             value = loss(w)
