@@ -239,7 +239,7 @@ class _Check:
         return self._stop("not finite", "gradient", name=name, value=float(flat[place]), count=int(np.sum(broken)))
 
     def _conclude(self, meter: Meter, measured: list[Measured]) -> GradCheck:
-        verdict, culprit = self._overall(meter, measured)
+        verdict, culprit, measured = self._overall(meter, measured)
         kind: str = ""
         fields: dict[str, Any] = {}
         if verdict == "disagrees" and culprit is not None:
@@ -258,27 +258,30 @@ class _Check:
             dtype=self.program.dtype,
         )
 
-    def _overall(self, meter: Meter, measured: list[Measured]) -> tuple[Verdict, Measured | None]:
-        """The verdict, and the direction that decided it."""
+    def _overall(self, meter: Meter, measured: list[Measured]) -> tuple[Verdict, Measured | None, list[Measured]]:
+        """The verdict, the direction that decided it, and all directions as they stand after closer looks."""
 
         def of(verdict: Verdict) -> list[Measured]:
             found = [m for m in measured if m.row.verdict == verdict]
             return sorted(found, key=lambda m: (m.direction.place is None, -m.significance))
 
         if of("not finite"):
-            return "not finite", of("not finite")[0]
+            return "not finite", of("not finite")[0], measured
         if of("disagrees"):
             located = locate(meter, of("disagrees"), measured)
             if located is not None:
-                return located
+                return (*located, measured)
+            measured = [meter.widened(m) if m.row.verdict == "disagrees" else m for m in measured]
         if of("kink"):
-            return "kink", of("kink")[0]
+            return "kink", of("kink")[0], measured
         limit = meter.tolerance * max((m.size for m in measured if np.isfinite(m.size)), default=0.0)
         wide = [m for m in measured if not m.estimate <= limit]
         elements = [m for m in measured if m.direction.place is not None]
         if wide and len(elements) == int(np.sum(meter.used)) and not any(m in wide for m in elements):
             wide = []
-        return ("too noisy", max(wide, key=lambda m: m.estimate)) if wide else ("agrees", None)
+        if wide:
+            return "too noisy", max(wide, key=lambda m: m.estimate), measured
+        return "agrees", None, measured
 
 
 def _worst(meter: Meter, measured: Measured) -> Worst:

@@ -8,6 +8,9 @@ import numpy as np
 from gradlab.instruments.gradcheck_measure import Direction, Measured, Meter, Verdict
 from gradlab.instruments.probing import Array, Slot
 
+UNCONFIRMED = 4.0
+"""Error estimates by which a direction has to be off if neither of its halves shows it."""
+
 FRESH = 3
 """Directions within the suspected input that a hypothesis has to fit."""
 
@@ -67,7 +70,7 @@ def _undivided(meter: Meter, whole: Measured, parts: list[Measured]) -> tuple[Ve
         return "kink", kinks[0]
     again = meter.measure(replace(whole.direction))
     better = min(whole, again, key=lambda m: m.estimate)
-    if better.row.verdict != "disagrees":
+    if better.row.verdict != "disagrees" or better.significance < UNCONFIRMED:
         return None
     shares = [(_share(whole, m), m) for m in parts]
     doubt = float(sum(abs(share) * m.estimate for share, m in shares))
@@ -104,7 +107,12 @@ def explain(meter: Meter, culprit: Measured, random: bool) -> tuple[str, dict[st
         return "stairs", {}
     analytic, numerical = (np.array([getattr(m, which) for m in fresh]) for which in ("analytic", "numerical"))
     factor = float(numerical @ analytic / (analytic @ analytic)) if analytic.any() else 0.0
-    if factor and len(places) > 1 and _fits(fresh, slot, [factor * gradient for gradient in pair]):
+    if (
+        abs(factor - 1) > 1e-5
+        and factor
+        and len(places) > 1
+        and _fits(fresh, slot, [factor * gradient for gradient in pair])
+    ):
         return _name_factor(1 / factor, slot)
     shape = slot.array.shape
     if len(shape) > 1 and shape[-1] == shape[-2]:

@@ -244,8 +244,12 @@ class Meter:
         return self._closer(near if plain else self.measure(direction))
 
     def _closer(self, measured: Measured) -> Measured:
-        """A kink once more, no element moving further than its own size: |x| next to 0 has its kink at 0, not at x."""
-        if measured.row.verdict != "kink":
+        """A kink, or a vague disagreement, once more: no element moves further than its own size.
+
+        |x| next to 0 has its kink at 0, not at x, and steps that suit other elements jump across it.
+        """
+        vague = measured.estimate > self.tolerance * measured.size and measured.significance < BEYOND_DOUBT
+        if measured.row.verdict != "kink" and not (measured.row.verdict == "disagrees" and vague):
             return measured
         direction = measured.direction
         own = np.abs(self.program.start)
@@ -255,8 +259,15 @@ class Meter:
             return measured
         return self.measure(replace(direction, vector=shorter))
 
+    def widened(self, measured: Measured) -> Measured:
+        """The same with an error estimate that covers a difference which didn't stand up to closer looks."""
+        slope = replace(measured.slope, estimate=max(measured.slope.estimate, abs(measured.slope.excess)))
+        return self._worded(measured.direction, measured.samples, slope)
+
     def _judged(self, direction: Direction, samples: Samples) -> Measured:
-        slope = slope_at_zero(samples)
+        return self._worded(direction, samples, slope_at_zero(samples))
+
+    def _worded(self, direction: Direction, samples: Samples, slope: Slope) -> Measured:
         analytic = float(self.gradients[direction.upstream] @ direction.vector)
         estimate = slope.estimate + self._analytic_error(direction)
         row = self._row(direction, samples, slope, analytic, estimate)
