@@ -176,7 +176,21 @@ def _align(theirs: Leaves, expected: Leaves) -> Leaves:
         array = theirs[""].array
         if array is not None and array.ndim and len(array) == len(expected):
             return {str(i): Leaf("array", np.asarray(row)) for i, row in enumerate(array)}
-    return theirs
+    return _align_items(theirs, expected)
+
+
+def _align_items(theirs: Leaves, expected: Leaves) -> Leaves:
+    """The same inside a list or dict: a list that stands where the reference has an array is read as one."""
+    aligned: dict[str, Leaf] = {}
+    used = 0
+    for name in expected:
+        rows = {path.removeprefix(f"{name}."): leaf for path, leaf in theirs.items() if path.startswith(f"{name}.")}
+        array = _stack(rows) if rows and name not in theirs else None
+        if array is None and name not in theirs:
+            return theirs
+        aligned[name] = theirs[name] if array is None else Leaf("array", array)
+        used += 1 if array is None else len(rows)
+    return aligned if used == len(theirs) else theirs
 
 
 def _stack(leaves: Leaves) -> np.ndarray | None:
@@ -284,12 +298,8 @@ def _factor_message(part: str, mine: np.ndarray, right: np.ndarray) -> Message:
 def _one_factor(found: Mapping[str, Message | None], learner: Evidence, reference: Evidence) -> list[Message]:
     """The reasons, with those parts taken together whose numbers are all off by one and the same factor."""
     loose = [part for part, reason in found.items() if reason is not None and reason.key.startswith("differs")]
-    pairs = [
-        (learner.parts[part][path].array, leaf.array)
-        for part in loose
-        for path, leaf in reference.parts[part].items()
-        if path in learner.parts[part]
-    ]
+    aligned = {part: _align(learner.parts[part], reference.parts[part]) for part in loose}
+    pairs = [(aligned[part][path].array, leaf.array) for part in loose for path, leaf in reference.parts[part].items()]
     reasons = {part: reason for part, reason in found.items() if reason is not None}
     if len(loose) > 1 and all(a is not None and b is not None and a.shape == b.shape for a, b in pairs):
         mine = np.concatenate([_wide(a).ravel() for a, _ in pairs if a is not None])

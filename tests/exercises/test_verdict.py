@@ -257,3 +257,26 @@ def test_nans_alone_name_no_mistake():
 
     assert evaluate(exercise, partly_nan, 1).misconceptions == ()
     assert evaluate(exercise, lambda x: np.nan, 1).misconceptions == ("overflows",)
+
+
+def probe_pairs(answer, rng):
+    return {name: list(answer(float(value))) for name, value in zip("ab", rng.normal(size=2), strict=True)}
+
+
+@pytest.mark.parametrize("constants", [(4.4, 4.4), [np.float32(1.0), 2.0], (np.array(3.0), tf.constant(4.0))])
+def test_two_parts_of_plain_numbers_where_a_list_is_expected_are_compared(constants):
+    exercise = Exercise(lambda x: (np.float64(x), np.float64(x**2)), probe_pairs, [], [], "")
+    verdict = evaluate(exercise, lambda x: constants, 1)
+    assert verdict.outcome == "wrong"
+    assert "differ" in verdict.message
+
+
+def test_a_list_inside_a_list_is_read_as_the_array_that_is_expected_there():
+    exercise = Exercise(
+        lambda x: [np.stack([x, 2 * x]), x], lambda answer, rng: {"p": answer(rng.normal(size=3))}, [], [], ""
+    )
+    assert evaluate(exercise, lambda x: [[x, 2 * x], x], 1).outcome == "correct"
+    assert evaluate(exercise, lambda x: ([tf.constant(x), 2 * x], [v for v in x]), 1).outcome == "correct"  # noqa: C416
+    assert evaluate(exercise, lambda x: [[x, 3 * x], x], 1).outcome == "wrong"
+    assert evaluate(exercise, lambda x: [[x, 2 * x], x, []], 1).outcome == "wrong"
+    assert evaluate(exercise, lambda x: [[x, [2 * x]], x], 1).outcome == "wrong"
