@@ -50,6 +50,11 @@ def outer_only(outer_slope, inner_slope):
     return outer_slope
 
 
+def inner_only(outer_slope, inner_slope):
+    """Looks at the first step alone."""
+    return inner_slope
+
+
 def size_only(outer_slope, inner_slope):
     """Multiplies sizes and drops the signs."""
     return abs(outer_slope * inner_slope)
@@ -81,6 +86,11 @@ exercise = Exercise(
             "outer-only",
             outer_only,
             "You return the outer slope alone. It counts per unit of u; how far does u move when x moves by one?",
+        ),
+        Misconception(
+            "inner-only",
+            inner_only,
+            "You return the inner slope alone: how far u moves. How far does y move for each unit that u moved?",
         ),
         Misconception(
             "sign-dropped",

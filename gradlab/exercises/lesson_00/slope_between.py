@@ -15,20 +15,27 @@ def slope_between(f, a, b):
 
 
 def probe(answer, rng):
-    """Slopes of a curve, of a falling line and of a long step, with a before and after b."""
+    """Slopes of curves and of a falling line, with a before and after b, far apart and close together.
+
+    A cube tells the line through two points from the tangent halfway between them; for a square they are parallel.
+    """
     a, b = rng.uniform(0.5, 2.0), rng.uniform(3.0, 5.0)
     drop = rng.uniform(1.5, 3.0)
 
     def square(x):
         return x * x
 
+    def cube(x):
+        return x * x * x
+
     def falling_line(x):
         return 7.0 - drop * x
 
     return {
-        "rising": answer(square, float(a), float(b)),
+        "rising": answer(cube, float(a), float(b)),
         "falling": answer(falling_line, float(a), float(b)),
-        "a after b": answer(square, float(b), float(-a)),
+        "a after b": answer(cube, float(b), float(-a)),
+        "close together": answer(square, float(a), float(a) + 0.25),
     }
 
 
@@ -52,9 +59,29 @@ def always_rising(f, a, b):
     return abs(f(b) - f(a)) / abs(b - a)
 
 
+def rise_without_sign(f, a, b):
+    """Drops the sign of the change of f alone."""
+    return abs(f(b) - f(a)) / (b - a)
+
+
+def run_without_sign(f, a, b):
+    """Divides by the distance of a and b, which has no sign."""
+    return (f(b) - f(a)) / abs(b - a)
+
+
 def no_parentheses(f, a, b):
     """Divides by b alone, and takes a away afterwards."""
     return (f(b) - f(a)) / b - a
+
+
+def no_parentheses_at_all(f, a, b):
+    """Writes the fraction in one line, without any parentheses."""
+    return f(b) - f(a) / b - a
+
+
+def no_parentheses_above(f, a, b):
+    """Divides f(a) alone."""
+    return f(b) - f(a) / (b - a)
 
 
 exercise = Exercise(
@@ -84,9 +111,32 @@ exercise = Exercise(
             "parentheses around the change of the input.",
         ),
         Misconception(
+            "no-parentheses-at-all",
+            no_parentheses_at_all,
+            "Python divides before it subtracts: only the two terms beside the `/` are divided. Put parentheses around "
+            "each of the two changes.",
+        ),
+        Misconception(
+            "no-parentheses-above",
+            no_parentheses_above,
+            "Python divides before it subtracts: only f(a) is divided. Put parentheses around the change of f.",
+        ),
+        Misconception(
             "sign-dropped",
             always_rising,
             "Your slope is never negative. A function that falls has a negative slope; keep the sign.",
+        ),
+        Misconception(
+            "rise-without-sign",
+            rise_without_sign,
+            "You drop the sign of the change of f and keep that of the input. Keep both: the slope is negative where "
+            "one of them is.",
+        ),
+        Misconception(
+            "run-without-sign",
+            run_without_sign,
+            "Right where a lies before b. From a larger a back to b the change of the input is negative, like the "
+            "change of f on that way: keep its sign too.",
         ),
     ],
     hints=[

@@ -104,6 +104,11 @@ def copy_moves(loss, w, rate, steps):
     return losses
 
 
+def never_moves(loss, w, rate, steps):
+    """Measures the loss and leaves w alone."""
+    return [float(loss(w)) for _ in range(steps)]
+
+
 def returns_in_the_loop(loss, w, rate, steps):
     """Returns from inside the loop, after the first step."""
     return descend(loss, w, rate, 1)
@@ -204,6 +209,12 @@ exercise = Exercise(
             copy_moves,
             "Your losses are right, but the variable that you were given stands where it stood. `w = ...` makes the "
             "name w mean something new, a tensor or another variable. Which method changes a variable in place?",
+        ),
+        Misconception(
+            "never-moves",
+            never_moves,
+            "The loss is the same in every step, because w never moves. Where does your loop change the variable that "
+            "it measures?",
         ),
         Misconception(
             "one-step",

@@ -9,7 +9,8 @@ def gradient_at(f, x):
     """Return the gradient of ``f`` at ``x``: how much f(x) changes per unit of change of each number in x.
 
     f: a function of one tensor that is written with TensorFlow operations and returns one number (shape ()).
-    x: a float32 tensor of any shape. It is a plain ``tf.Tensor`` or a ``tf.Variable``; your function works for both.
+    x: a float32 tensor of any shape. It is a plain ``tf.Tensor`` or a ``tf.Variable``; your function works for both
+    and leaves it as it is.
     Returns a tensor or array of the shape of x.
 
     Example: with ``def sum_of_squares(x): return tf.reduce_sum(x ** 2)``,
@@ -27,7 +28,7 @@ def probe(answer, rng):
     vector = tf.constant(rng.uniform(-2.0, 2.0, 4), tf.float32)
     matrix = tf.constant(rng.normal(size=(2, 3)), tf.float32)
     mixing = tf.constant(rng.normal(size=(3, 4)), tf.float32)
-    variable = tf.Variable(rng.uniform(0.5, 2.0, 3).astype("float32"))
+    variable = tf.Variable(rng.uniform(0.5, 2.0, 4).astype("float32"))
     scale = tf.Variable(rng.uniform(2.0, 3.0, 4).astype("float32"))
 
     def fourth_power_minus_twice_x(x):
@@ -47,6 +48,7 @@ def probe(answer, rng):
         "a vector": answer(sum_of_scaled_sines_plus_x0_times_x1, vector),
         "a matrix": answer(logsumexp_of_x_times_a_matrix, matrix),
         "a variable": answer(sum_of_cubes, variable),
+        "the variable afterwards": variable.numpy(),
     }
 
 
@@ -105,8 +107,9 @@ exercise = Exercise(
         Misconception(
             "outside-the-tape",
             computed_outside,
-            "You get None each time. The tape records what runs inside its `with` block: where is f(x) computed? And "
-            "tape.gradient takes first what is to be differentiated, then with respect to what.",
+            "You return None where a gradient should be. Is there a `return`? Then: the tape records what runs inside "
+            "its `with` block: where is f(x) computed? And tape.gradient takes first what is to be differentiated, "
+            "then with respect to what.",
         ),
         Misconception(
             "one-slope",
@@ -141,5 +144,6 @@ exercise = Exercise(
         "with respect to an input is what saliency maps, adversarial examples and physics-informed losses are made of."
     ),
     tolerance=Tolerance(rtol=1e-4, atol=1e-5),
+    weights={"the variable afterwards": 0},
     level="stretch",
 )

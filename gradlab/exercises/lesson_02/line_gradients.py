@@ -87,6 +87,12 @@ def means_multiplied(w, b, x, y):
     return 2 * np.mean(error) * np.mean(x), 2 * np.mean(error)
 
 
+def broadcast_in_the_product(w, b, x, y):
+    """Makes the error flat, and multiplies it by x as it came: each error meets the x of every example."""
+    error, _ = _error(w, b, x, y)
+    return 2 * np.mean(error * x), 2 * np.mean(error)
+
+
 def not_watched(w, b, x, y):
     """Asks a tape for the gradient with respect to plain tensors that it doesn't watch."""
     w, b = tf.constant(w), tf.constant(b)
@@ -134,6 +140,12 @@ exercise = Exercise(
             broadcast_to_a_square,
             "Right where x and y have one shape. Where a column (n, 1) meets a flat (n,), NumPy and TensorFlow "
             "subtract every target from every prediction, which gives (n, n) errors. Bring x and y to one shape first.",
+        ),
+        Misconception(
+            "broadcast-in-the-product",
+            broadcast_in_the_product,
+            "Right where x is flat. Where it is a column, your flat errors times x make a square: each error is "
+            "multiplied by the x of every example. Make x flat before you use it, in the product too.",
         ),
         Misconception(
             "input-forgotten",

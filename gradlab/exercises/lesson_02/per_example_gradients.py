@@ -86,6 +86,12 @@ def added_by_the_tape(model, x, y):
     return tape.gradient(losses, model.trainable_variables)
 
 
+def squeezed(model, x, y):
+    """Removes every axis of length 1, also the one of examples."""
+    rows = _by_rows(model, x, y, lambda model, x, y: tf.reduce_mean(_losses(model, x, y)))
+    return [tf.squeeze(tf.stack(gradients)) for gradients in zip(*rows, strict=True)]
+
+
 def mean_repeated(model, x, y):
     """Takes the gradient of the mean loss and repeats it for each example."""
     with tf.GradientTape() as tape:
@@ -181,6 +187,12 @@ exercise = Exercise(
             frozen_as_well,
             "Your list is longer than it should be: one of the models has a layer that isn't trained. Asked for are "
             "the variables in model.trainable_variables.",
+        ),
+        Misconception(
+            "squeezed",
+            squeezed,
+            "Right for several examples. With a single one the axis of examples has length 1 and is gone: squeeze "
+            "takes every such axis away. A batch of one keeps its axis.",
         ),
         Misconception(
             "mean-repeated",

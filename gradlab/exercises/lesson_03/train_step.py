@@ -128,6 +128,10 @@ def _in_a_graph(answer, model, optimizer, x, y):
         step.get_concrete_function(tf.TensorSpec(x.shape), tf.TensorSpec(y.shape))
     except (AttributeError, TypeError, NotImplementedError):
         return NEEDS_VALUES
+    except ValueError as error:
+        if "singleton tf.Variables" not in str(error):
+            raise
+        return "it makes new variables in each call"
     return "works"
 
 
@@ -219,6 +223,15 @@ def own_update(model, loss_fn, optimizer, x, y):
     return loss
 
 
+def new_optimizer(model, loss_fn, optimizer, x, y):
+    """Makes an optimizer of the same settings in each step, which remembers nothing."""
+    with tf.GradientTape() as tape:
+        loss = loss_fn(y, model(x, training=True))
+    fresh = type(optimizer).from_config(optimizer.get_config())
+    fresh.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+    return loss
+
+
 def no_update(model, loss_fn, optimizer, x, y):
     """Computes the gradients and forgets to apply them."""
     with tf.GradientTape() as tape:
@@ -295,6 +308,12 @@ exercise = Exercise(
             arguments_swapped,
             "The loss gets its arguments in the wrong order. Keras losses take the targets first: which of yours are "
             "the targets?",
+        ),
+        Misconception(
+            "new-optimizer",
+            new_optimizer,
+            "You make an optimizer in each step. It starts with empty memory every time: its momentum and its count of "
+            "steps are gone. Use the one that you were given.",
         ),
         Misconception(
             "update-by-hand",

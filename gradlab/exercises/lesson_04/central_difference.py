@@ -47,7 +47,7 @@ def probe(answer, rng):
         return slope * (float(x) - 128.0)
 
     found = {
-        "a curve": answer(cubic, float(start), 0.5),
+        "a curve": answer(cubic, float(start), 0.375),
         "a falling curve": answer(falling_curve, float(-start), 0.25),
         "a short step": answer(cubic, float(start), 1e-6),
         "float32, a step rounded up": answer(line_through_far, far, 4e-5),
@@ -114,6 +114,20 @@ def twice_the_upper_step(f, x, step):
     return (f(upper) - f(lower)) / (2 * (upper - x))
 
 
+def no_parentheses_above(f, x, step):
+    """Divides the value at the lower point alone."""
+    upper = x + step
+    lower = x - step
+    return f(upper) - f(lower) / (upper - lower)
+
+
+def no_parentheses_below(f, x, step):
+    """Divides by the upper point, and takes the lower one away afterwards."""
+    upper = x + step
+    lower = x - step
+    return (f(upper) - f(lower)) / upper - lower
+
+
 exercise = Exercise(
     answer=central_difference,
     probe=probe,
@@ -167,6 +181,18 @@ exercise = Exercise(
             in_float64,
             "You turn x into float64 before you take the step. Then f is measured at points, and in a precision, that "
             "a float32 program never sees. Take the step in the type that x has.",
+        ),
+        Misconception(
+            "no-parentheses-above",
+            no_parentheses_above,
+            "Python divides before it subtracts: only the value at the lower point is divided. Put parentheses around "
+            "the change of f.",
+        ),
+        Misconception(
+            "no-parentheses-below",
+            no_parentheses_below,
+            "Python divides before it subtracts: you divide by the upper point and take the lower one away from the "
+            "result. Put parentheses around the distance of the two.",
         ),
         Misconception(
             "one-side-doubled",

@@ -154,6 +154,12 @@ def divided_by_the_sum(f, gradient, x, direction):
     return slope_along(f, x, unit), np.sum(gradient * unit)
 
 
+def root_forgotten(f, gradient, x, direction):
+    """Divides by the sum of the squared elements: the square of the length."""
+    unit = direction / np.sum(direction**2)
+    return slope_along(f, x, unit), np.sum(gradient * unit)
+
+
 def nothing_measured(f, gradient, x, direction):
     """Gives the claim for the measurement, too."""
     claimed = np.sum(gradient * (direction / np.linalg.norm(direction)))
@@ -231,6 +237,11 @@ exercise = Exercise(
             divided_by_the_sum,
             "You divide the direction by the sum of its elements, which may even be negative. Its length is the square "
             "root of the sum of the squared elements.",
+        ),
+        Misconception(
+            "root-forgotten",
+            root_forgotten,
+            "You divide by the sum of the squared elements. The length is its square root.",
         ),
         Misconception(
             "nothing-measured",

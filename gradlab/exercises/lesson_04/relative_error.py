@@ -24,19 +24,25 @@ def relative_error(a, b):
 
 def probe(answer, rng):
     """Numbers, vectors and a matrix; the longer first and second; tiny ones, and zeros on either side."""
-    a, b = rng.normal(size=5), 3 * rng.normal(size=5)
+    a = np.array([0.1, 3.0, -1.0, 2.0, -0.5]) * rng.uniform(0.9, 1.1, size=5)  # b is longer; for a single element
+    b = np.array([-0.3, 5.0, -3.0, 3.5, 0.9]) * rng.uniform(0.9, 1.1, size=5)  # the largest relative error is small
     matrix = rng.normal(size=(4, 3)).astype(np.float32)
     near = matrix + np.float32(0.02)
     tiny = 1e-17 * rng.uniform(1.0, 2.0, size=4)
     number = float(rng.uniform(1.0, 2.0))
     return {
-        "two numbers": [answer(number, 1.5 * number), answer(-2.0 * number, number)],
+        "two numbers": [
+            answer(number, 1.5 * number),
+            answer(-2.0 * number, number),
+            answer(number, -3.0 * number),
+            answer(-2.0 * number, -number),
+        ],
         "two vectors": [answer(a, b), answer(b, a)],
         "two matrices": answer(matrix, near),
         "tiny numbers": answer(tiny, 3 * tiny),
         "both zero": [answer(0.0, 0.0), answer(np.zeros(3), np.zeros(3))],
         "one of them zero": [answer(a, np.zeros(5)), answer(np.zeros(5), a), answer(0.0, -number)],
-        "opposite signs": answer(a, -a),
+        "multiples of each other": [answer(a, -a), answer(a, -0.5 * a), answer(0.5 * a, a)],
     }
 
 
@@ -49,6 +55,24 @@ def by_the_second(a, b):
     """Divides by the second alone."""
     with np.errstate(all="ignore"):
         return np.linalg.norm(np.subtract(a, b)) / np.linalg.norm(b)
+
+
+def by_the_first(a, b):
+    """Divides by the first alone."""
+    with np.errstate(all="ignore"):
+        return np.linalg.norm(np.subtract(a, b)) / np.linalg.norm(a)
+
+
+def by_the_shorter(a, b):
+    """Divides by the shorter of the two."""
+    with np.errstate(all="ignore"):
+        return np.linalg.norm(np.subtract(a, b)) / np.minimum(np.linalg.norm(a), np.linalg.norm(b))
+
+
+def by_the_mean(a, b):
+    """Divides by the mean of the two lengths."""
+    total = np.linalg.norm(a) + np.linalg.norm(b)
+    return 2 * np.linalg.norm(np.subtract(a, b)) / total if total else 0.0
 
 
 def no_zero_case(a, b):
@@ -104,6 +128,24 @@ exercise = Exercise(
             "of the two.",
         ),
         Misconception(
+            "by-the-first",
+            by_the_first,
+            "You divide by a. Swap a and b and your answer changes; let a be zero and nothing is left to divide by. "
+            "Use the longer of the two.",
+        ),
+        Misconception(
+            "by-the-shorter",
+            by_the_shorter,
+            "You divide by the shorter of the two lengths. Where one of them is zero, nothing is left to divide by: "
+            "take the longer.",
+        ),
+        Misconception(
+            "by-the-mean",
+            by_the_mean,
+            "You divide by the mean of the two lengths, so your numbers are too large where they differ: 2 where one "
+            "of them is zero, and it should be 1. Here it is the longer of the two.",
+        ),
+        Misconception(
             "zero-by-zero",
             no_zero_case,
             "Two gradients that are both zero are equal, and your answer for them is NaN. Catch that case before you "
@@ -112,8 +154,9 @@ exercise = Exercise(
         Misconception(
             "constant-in-the-divisor",
             epsilon_below,
-            "The small constant in your divisor is larger than a small gradient: two gradients near 1e-17, one three "
-            "times the other, look almost equal to you. Treat zero as a case of its own instead.",
+            "A small constant, in your divisor or in your test for zero, is larger than a small gradient: two "
+            "gradients near 1e-17, one three times the other, look almost equal to you. Treat zero as a case of its "
+            "own instead.",
         ),
         Misconception(
             "by-the-sum",

@@ -105,3 +105,22 @@ def test_an_answer_that_cannot_take_one_step_is_shown_its_own_exception():
         return None * rate
 
     assert "TypeError" in evaluate(load("descend"), typo).message
+
+
+def test_a_list_of_positions_and_of_the_variable_itself_are_refused():
+    def positions(loss, w, rate, steps):
+        found = []
+        for _ in range(steps):
+            found.append(w.numpy().copy())
+            descend(loss, w, rate, 1)
+        return found
+
+    def the_variable_each_time(loss, w, rate, steps):
+        seen = []
+        for _ in range(steps):
+            descend(loss, w, rate, 1)
+            seen.append(w)
+        return [loss(variable) for variable in seen]
+
+    assert evaluate(load("descend"), positions).outcome == "wrong"
+    assert evaluate(load("descend"), the_variable_each_time).outcome == "wrong"

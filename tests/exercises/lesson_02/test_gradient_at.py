@@ -3,7 +3,9 @@
 import numpy as np
 import tensorflow as tf
 
+from gradlab.exercises.exercise import load
 from gradlab.exercises.lesson_02.gradient_at import gradient_at
+from gradlab.exercises.notebook import evaluate
 
 
 def as_a_variable(f, x):
@@ -46,3 +48,14 @@ def test_gradient_of_a_quadratic_form():
     matrix, x = rng.normal(size=(4, 4)), rng.normal(size=4)
     found = gradient_at(lambda x: tf.tensordot(x, tf.linalg.matvec(matrix, x), 1), tf.constant(x))
     np.testing.assert_allclose(found, (matrix + matrix.T) @ x, rtol=1e-12)
+
+
+def test_an_answer_that_moves_the_variable_is_refused():
+    def descends(f, x):
+        gradient = gradient_at(f, x)
+        if isinstance(x, tf.Variable):
+            x.assign_sub(0.1 * gradient)
+        return gradient
+
+    verdict = evaluate(load("gradient_at"), descends)
+    assert [part for part, passed in verdict.parts.items() if not passed] == ["the variable afterwards"]

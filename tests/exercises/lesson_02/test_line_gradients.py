@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from gradlab.exercises.exercise import load
 from gradlab.exercises.lesson_02.line_gradients import line_gradients
+from gradlab.exercises.notebook import evaluate
 
 
 def with_a_tape(w, b, x, y):
@@ -46,3 +48,15 @@ def test_the_gradient_vanishes_at_the_least_squares_line():
     y = 3 * x + rng.normal(size=50)
     w, b = np.polyfit(x, y, 1)
     assert line_gradients(w, b, x[:, None], y) == pytest.approx((0, 0), abs=1e-12)
+
+
+def test_flat_errors_times_a_column_are_told_from_a_product_of_means():
+    def flat_error_only(w, b, x, y):
+        error = (w * x + b).ravel() - y.ravel()
+        return 2 * np.mean(error * x), 2 * np.mean(error)
+
+    assert evaluate(load("line_gradients"), flat_error_only).misconceptions == ("broadcast-in-the-product",)
+
+
+def test_the_docstring_s_example_for_every_input_is_wrong():
+    assert evaluate(load("line_gradients"), lambda w, b, x, y: (-9.0, -6.0)).outcome == "wrong"

@@ -78,3 +78,18 @@ def test_an_exception_of_another_kind_is_shown_as_it_is():
         raise ValueError("too many values to unpack")
 
     assert "too many values" in evaluate(load("per_example_gradients"), typo).message
+
+
+def test_lists_of_gradients_are_read_as_arrays():
+    def not_stacked(model, x, y):
+        return [list(gradients) for gradients in per_example_gradients(model, x, y)]
+
+    assert evaluate(load("per_example_gradients"), not_stacked).outcome == "correct"
+
+
+def test_an_axis_lost_with_a_single_example_is_named_for_that():
+    def unpacked(model, x, y):
+        gradients = per_example_gradients(model, x, y)
+        return [gradient[0] for gradient in gradients] if len(x) == 1 else gradients
+
+    assert evaluate(load("per_example_gradients"), unpacked).misconceptions == ("squeezed",)

@@ -3,7 +3,9 @@
 import numpy as np
 import tensorflow as tf
 
+from gradlab.exercises.exercise import load
 from gradlab.exercises.lesson_02.second_derivative import second_derivative
+from gradlab.exercises.notebook import evaluate
 
 
 def through_a_variable(f, x):
@@ -53,3 +55,19 @@ def test_curvature_of_known_curves():
     np.testing.assert_allclose(second_derivative(tf.sin, x), -np.sin(x), rtol=1e-12)
     np.testing.assert_allclose(second_derivative(tf.exp, x), np.exp(x), rtol=1e-12)
     np.testing.assert_allclose(second_derivative(lambda x: x**5, x), 20 * x.numpy() ** 3, rtol=1e-12, atol=1e-12)
+
+
+def test_an_answer_without_sign_is_refused_whatever_the_seed():
+    for seed in range(8):
+        verdict = evaluate(load("second_derivative"), lambda f, x: abs(second_derivative(f, x)), seed)
+        assert not verdict.parts["at several"]
+
+
+def test_an_answer_that_moves_the_variable_is_refused():
+    def moves(f, x):
+        found = second_derivative(f, x)
+        if isinstance(x, tf.Variable):
+            x.assign_add(found)
+        return found
+
+    assert evaluate(load("second_derivative"), moves).outcome == "wrong"

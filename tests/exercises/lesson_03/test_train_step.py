@@ -209,3 +209,12 @@ def test_a_number_instead_of_a_tensor_costs_one_part_only():
     verdict = evaluate(load("train_step"), numpy_loss)
     assert [part for part, right in verdict.parts.items() if not right] == ["as a tf.function"]
     assert verdict.misconceptions == ("python-number",)
+
+
+def test_variables_that_are_made_in_each_call_are_not_an_error():
+    def own_optimizer(model, loss_fn, optimizer, x, y):
+        return train_step(model, loss_fn, keras.optimizers.SGD(0.05, momentum=0.9), x, y)
+
+    verdict = evaluate(load("train_step"), own_optimizer)
+    assert verdict.misconceptions[:1] == ("new-optimizer",)
+    assert "new variables in each call" in verdict.message

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from gradlab.exercises.exercise import load
 from gradlab.exercises.lesson_04.central_difference import central_difference
+from gradlab.exercises.notebook import evaluate
 
 
 def step_made_representable(f, x, step):
@@ -59,3 +61,12 @@ def test_a_float32_step_is_the_one_really_taken():
 def test_it_agrees_with_tensorflow_s_own_numerical_jacobian():
     _, numerical = tf.test.compute_gradient(tf.sin, [tf.constant([0.7], tf.float64)], delta=1e-3)
     assert central_difference(np.sin, 0.7, 1e-3) == pytest.approx(numerical[0][0, 0], rel=1e-10)
+
+
+@pytest.mark.parametrize("below", [lambda upper, lower, step: upper - lower, lambda upper, lower, step: 2 * step])
+def test_missing_parentheses_are_named(below):
+    def no_parentheses(f, x, step):
+        upper, lower = x + step, x - step
+        return f(upper) - f(lower) / below(upper, lower, step)
+
+    assert evaluate(load("central_difference"), no_parentheses).misconceptions == ("no-parentheses-above",)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from gradlab.exercises.exercise import load
 from gradlab.exercises.lesson_04.good_step import good_step
+from gradlab.exercises.notebook import evaluate
 
 
 def from_a_table(dtype, scale):
@@ -54,3 +56,18 @@ def test_both_errors_are_equal_at_the_step(dtype, scale):
 
 def test_the_docstring_s_example():
     assert good_step("float32", 1.0) == pytest.approx(0.005, rel=0.02)
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [(2.0, "correct"), (0.5, "correct"), (2.5, "wrong"), (0.4, "wrong")])
+def test_a_factor_of_two_is_accepted_and_no_more(factor, outcome):
+    assert evaluate(load("good_step"), lambda dtype, scale: factor * good_step(dtype, scale)).outcome == outcome
+
+
+def test_a_step_that_is_not_positive_is_told_so():
+    verdict = evaluate(load("good_step"), lambda dtype, scale: -good_step(dtype, scale))
+    assert "not positive" in verdict.message
+
+
+def test_steps_by_type_alone_are_not_called_one_step_for_all():
+    verdict = evaluate(load("good_step"), lambda dtype, scale: 1e-3 if dtype == "float32" else 1e-5)
+    assert verdict.misconceptions == ("scale-ignored",)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from gradlab.exercises.exercise import load
 from gradlab.exercises.lesson_04.relative_error import relative_error
+from gradlab.exercises.notebook import evaluate
 
 
 def with_plain_python(a, b):
@@ -52,3 +54,27 @@ def test_the_docstring_s_examples():
 def test_it_does_not_depend_on_the_unit(scale):
     a, b = np.array([1.0, -2.0, 2.0]), np.array([1.0, -2.0, 5.0])
     assert relative_error(scale * a, scale * b) == pytest.approx(3 / math.sqrt(30))
+
+
+def largest_elements(a, b):
+    longer = max(np.abs(a).max(), np.abs(b).max())
+    return np.abs(np.subtract(a, b)).max() / longer if longer else 0.0
+
+
+def never_above_one(a, b):
+    return min(relative_error(a, b), 1.0)
+
+
+def longer_without_abs(a, b):
+    longer = max(np.linalg.norm(a), np.linalg.norm(b)) if np.ndim(a) else max(a, b)
+    return np.linalg.norm(np.subtract(a, b)) / longer if longer else 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("answer", "mistakes"),
+    [(largest_elements, ("largest-element-for-the-length",)), (never_above_one, ()), (longer_without_abs, ())],
+)
+def test_no_other_mistake_is_named_by_luck(answer, mistakes, seed):
+    verdict = evaluate(load("relative_error"), answer, seed)
+    assert (verdict.outcome, verdict.misconceptions) == ("wrong", mistakes)
