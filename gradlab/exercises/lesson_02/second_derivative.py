@@ -35,17 +35,20 @@ def probe(answer, rng):
     def sine_plus_cube(x):
         return tf.sin(rate * x) + x**3
 
-    def square_that_decays(x):
-        return tf.exp(-rate * x) * x**2
+    def decaying_square_on_a_steep_line(x):  # a difference of slopes near 50 has no digits left in float32
+        return tf.exp(-rate * x) * x**2 + 50.0 * x
 
     def fourth_power_minus_three_squares(x):
         return x**4 - 3.0 * x**2
 
     sine_plus_cube.__name__ = f"sin({rate} * x) + x ** 3"
-    square_that_decays.__name__ = f"exp(-{rate} * x) * x ** 2"
+    decaying_square_on_a_steep_line.__name__ = f"exp(-{rate} * x) * x ** 2 + 50 * x"
     fourth_power_minus_three_squares.__name__ = "x ** 4 - 3 * x ** 2"
     found = {"at a variable": answer(fourth_power_minus_three_squares, variable)}
-    for part, f, x in (("at a number", sine_plus_cube, number), ("at several", square_that_decays, several)):
+    for part, f, x in (
+        ("at a number", sine_plus_cube, number),
+        ("at several", decaying_square_on_a_steep_line, several),
+    ):
         try:
             found[part] = answer(f, x)
         except TypeError as error:  # what a tape raises that is asked for the gradient of None

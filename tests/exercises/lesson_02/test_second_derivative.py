@@ -71,3 +71,17 @@ def test_an_answer_that_moves_the_variable_is_refused():
         return found
 
     assert evaluate(load("second_derivative"), moves).outcome == "wrong"
+
+
+def test_a_difference_of_slopes_is_too_coarse():
+    def slope(f, x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            value = f(x)
+        return tape.gradient(value, x)
+
+    def measured(f, x):
+        x = tf.convert_to_tensor(x)
+        return (slope(f, x + 1e-3) - slope(f, x - 1e-3)) / 2e-3
+
+    assert not any(evaluate(load("second_derivative"), measured, seed).outcome == "correct" for seed in range(4))
