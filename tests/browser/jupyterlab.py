@@ -22,7 +22,7 @@ ARGUMENTS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 START_SECONDS = 90
-CELL_SECONDS = 120
+CELL_SECONDS = 240
 RUN_SECONDS = 240
 RAN = re.compile(r"\[\d+\]:")
 
