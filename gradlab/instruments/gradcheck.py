@@ -1,7 +1,8 @@
 """Is the gradient right? Analytic against numerical slopes, with an error estimate that decides.
 
 `gradcheck` is the public function. `probing` calls the user's function, `slopes` holds the numerics,
-`gradcheck_measure` the directions, `gradcheck_explain` the search for the culprit, `gradcheck_report` every text.
+`gradcheck_measure` the directions, `gradcheck_nearby` tells corners from mistakes, `gradcheck_explain` finds the
+culprit, and `gradcheck_report` holds every text.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from gradlab.instruments import gradcheck_report
 from gradlab.instruments.gradcheck_explain import explain, locate
-from gradlab.instruments.gradcheck_measure import REFUSALS, Measured, Meter, Row, Verdict
+from gradlab.instruments.gradcheck_measure import BEYOND_DOUBT, REFUSALS, Measured, Meter, Row, Verdict
+from gradlab.instruments.gradcheck_nearby import doubted
 from gradlab.instruments.gradcheck_report import say
 from gradlab.instruments.probing import Array, Program, Slot
 
@@ -260,6 +262,8 @@ class _Check:
 
     def _overall(self, meter: Meter, measured: list[Measured]) -> tuple[Verdict, Measured | None, list[Measured]]:
         """The verdict, the direction that decided it, and all directions as they stand after closer looks."""
+        if not any(m.row.verdict == "disagrees" and m.significance > BEYOND_DOUBT for m in measured):
+            measured = [doubted(meter, m) for m in measured]
 
         def of(verdict: Verdict) -> list[Measured]:
             found = [m for m in measured if m.row.verdict == verdict]
@@ -271,7 +275,9 @@ class _Check:
             located = locate(meter, of("disagrees"), measured)
             if located is not None:
                 return (*located, measured)
-            measured = [meter.widened(m) if m.row.verdict == "disagrees" else m for m in measured]
+            measured = [
+                meter.reworded(m, estimate=abs(m.slope.excess)) if m.row.verdict == "disagrees" else m for m in measured
+            ]
         if of("kink"):
             return "kink", of("kink")[0], measured
         limit = meter.tolerance * max((m.size for m in measured if np.isfinite(m.size)), default=0.0)

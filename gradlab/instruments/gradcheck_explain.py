@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradlab.instruments.gradcheck_measure import Direction, Measured, Meter, Verdict
+from gradlab.instruments.gradcheck_nearby import doubted
 from gradlab.instruments.probing import Array, Slot
 
 UNCONFIRMED = 4.0
@@ -65,7 +66,7 @@ def _halves(meter: Meter, whole: Measured) -> list[Measured]:
 
 def _undivided(meter: Meter, whole: Measured, parts: list[Measured]) -> tuple[Verdict, Measured] | None:
     """What a disagreement of the whole means when none of its parts disagrees."""
-    kinks = [m for m in parts if m.row.verdict == "kink"]
+    kinks = [m for m in (doubted(meter, part) for part in parts) if m.row.verdict == "kink"]
     if kinks:
         return "kink", kinks[0]
     again = meter.measure(replace(whole.direction))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import tensorflow as tf
@@ -259,10 +259,9 @@ class Meter:
             return measured
         return self.measure(replace(direction, vector=shorter))
 
-    def widened(self, measured: Measured) -> Measured:
-        """The same with an error estimate that covers a difference which didn't stand up to closer looks."""
-        slope = replace(measured.slope, estimate=max(measured.slope.estimate, abs(measured.slope.excess)))
-        return self._worded(measured.direction, measured.samples, slope)
+    def reworded(self, measured: Measured, **changes: Any) -> Measured:
+        """The same measurement with parts of its slope replaced, and judged by that."""
+        return self._worded(measured.direction, measured.samples, replace(measured.slope, **changes))
 
     def _judged(self, direction: Direction, samples: Samples) -> Measured:
         return self._worded(direction, samples, slope_at_zero(samples))
@@ -281,7 +280,7 @@ class Meter:
         failures = 0
         for step in steps:
             right, left = (self.program.rounded(start + sign * step * direction.vector) for sign in (1, -1))
-            plus, minus = self._values_at(right), self._values_at(left)
+            plus, minus = self.values_at(right), self.values_at(left)
             if not (np.isfinite(plus).all() and np.isfinite(minus).all()):
                 failures += 1
                 if failures >= 3:
@@ -314,7 +313,7 @@ class Meter:
             broken_at_zero=len(columns) < WINDOW,
         )
 
-    def _values_at(self, place: Array) -> Array:
+    def values_at(self, place: Array) -> Array:
         """Outputs at a place near the inputs; a refusal to compute there, or another shape, reads as NaN."""
         try:
             values = self.program.evaluate(place).values
