@@ -1,0 +1,145 @@
+"""place_image: right answers written in other ways, shifts known from SciPy, and slopes measured with a ruler."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from scipy import ndimage
+
+from gradlab.exercises.exercise import load
+from gradlab.exercises.lesson_05.place_image import place_image
+from gradlab.exercises.notebook import evaluate
+
+
+def by_map_coordinates(image, position, canvas_size):
+    rows, columns = np.indices(canvas_size).astype(np.float32)
+    coordinates = tf.stack([rows - position[1], columns - position[0]])
+    image = tf.convert_to_tensor(image)
+    return keras.ops.image.map_coordinates(image, coordinates, order=1, fill_mode="constant", fill_value=0.0)
+
+
+def pixel_by_pixel(image, position, canvas_size):
+    rows, columns = np.indices(canvas_size).astype(np.float32)
+    canvas = 0.0
+    for r in range(image.shape[0]):
+        for c in range(image.shape[1]):
+            vertical = tf.nn.relu(1 - tf.abs(rows - r - position[1]))
+            horizontal = tf.nn.relu(1 - tf.abs(columns - c - position[0]))
+            canvas += image[r, c] * vertical * horizontal
+    return canvas
+
+
+def four_corners(image, position, canvas_size):
+    image = tf.cast(image, tf.float32)
+    whole = tf.floor(position)
+    rest = position - whole
+    start = tf.cast(whole, tf.int32)
+    row, column = tf.meshgrid(tf.range(image.shape[0]), tf.range(image.shape[1]), indexing="ij")
+    canvas = tf.zeros(canvas_size)
+    for down in (0, 1):
+        for right in (0, 1):
+            share = (rest[1] if down else 1 - rest[1]) * (rest[0] if right else 1 - rest[0])
+            i, j = row + start[1] + down, column + start[0] + right
+            seen = (i >= 0) & (i < canvas_size[0]) & (j >= 0) & (j < canvas_size[1])
+            places = tf.boolean_mask(tf.stack([i, j], axis=-1), seen)
+            canvas = tf.tensor_scatter_nd_add(canvas, places, tf.boolean_mask(image * share, seen))
+    return canvas
+
+
+def in_double_precision(image, position, canvas_size):
+    x, y = tf.unstack(tf.cast(position, tf.float64))
+    image = tf.cast(image, tf.float64)
+
+    def tent(gap):
+        return tf.where(tf.abs(gap) < 1, 1 - tf.abs(gap), tf.zeros_like(gap))
+
+    i, r = np.arange(canvas_size[0])[:, None], np.arange(image.shape[0])[None]
+    j, c = np.arange(canvas_size[1])[:, None], np.arange(image.shape[1])[None]
+    return tf.cast(tf.einsum("ir,rc,jc->ij", tent(i - (r + y)), image, tent(j - (c + x))), tf.float32)
+
+
+RIGHT = [by_map_coordinates, pixel_by_pixel, four_corners, in_double_precision]
+
+
+def test_the_example_of_the_docstring():
+    canvas = place_image([[8.0]], tf.constant([0.25, 1.0]), (2, 3))
+    np.testing.assert_allclose(canvas, [[0, 0, 0], [6, 2, 0]])
+
+
+@pytest.mark.parametrize("position", [(2.3, 1.6), (-1.4, 0.2), (7.7, 5.1)])
+def test_it_is_the_linear_shift_of_scipy(position):
+    image = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
+    wide = np.zeros((30, 30), np.float32)
+    wide[10:14, 10:13] = image
+    shifted = ndimage.shift(wide, position[::-1], order=1)[10:18, 10:20]
+    np.testing.assert_allclose(place_image(image, tf.constant(position, tf.float32), (8, 10)), shifted, atol=1e-5)
+
+
+def test_the_centre_of_mass_moves_with_the_position():
+    position = tf.Variable([3.3, 2.6])
+    with tf.GradientTape() as tape:
+        canvas = place_image(np.ones((2, 2), np.float32), position, (8, 8))
+        across = tf.reduce_sum(canvas * tf.range(8.0)) / tf.reduce_sum(canvas)
+    np.testing.assert_allclose(across, 3.3 + 0.5, rtol=1e-5)
+    np.testing.assert_allclose(tape.gradient(across, position), [1.0, 0.0], atol=1e-5)
+
+
+def rolled(image, position, canvas_size):
+    canvas = tf.pad(image, [[0, canvas_size[0] - image.shape[0]], [0, canvas_size[1] - image.shape[1]]])
+    return tf.roll(canvas, tf.cast(tf.round(position[::-1]), tf.int32), axis=[0, 1])
+
+
+def image_by_transform(image, position, canvas_size):
+    canvas = tf.pad(image, [[0, canvas_size[0] - image.shape[0]], [0, canvas_size[1] - image.shape[1]]])
+    transform = tf.stack([1.0, 0.0, -position[0], 0.0, 1.0, -position[1], 0.0, 0.0])
+    return keras.ops.image.affine_transform(canvas[..., None], transform, data_format="channels_last")[..., 0]
+
+
+def doubled_slope(image, position, canvas_size):
+    return place_image(image, 2 * position - tf.stop_gradient(position), canvas_size)
+
+
+def unpacked(image, position, canvas_size):
+    x, y = position
+    return place_image(image, tf.stack([x, y]), canvas_size)
+
+
+def square_canvas(image, position, canvas_size):
+    return place_image(image, position, (canvas_size[0], canvas_size[0]))
+
+
+def quadratic_shares(image, position, canvas_size):
+    whole = tf.floor(position)
+    rest = position - whole
+    return place_image(image, whole + rest**2, canvas_size)
+
+
+def no_negative_positions(image, position, canvas_size):
+    return place_image(image, tf.maximum(position, 0.0), canvas_size)
+
+
+WRONG = [
+    rolled,
+    image_by_transform,
+    doubled_slope,
+    unpacked,
+    square_canvas,
+    quadratic_shares,
+    no_negative_positions,
+]
+
+
+@pytest.mark.parametrize("answer", WRONG, ids=lambda answer: answer.__name__)
+def test_other_wrong_places_are_refused(answer):
+    verdict = evaluate(load("place_image"), answer)
+    assert verdict.outcome in ("wrong", "error"), verdict.message
+
+
+def test_a_number_taken_from_the_position_costs_the_graph_alone():
+    def numpy_floor(image, position, canvas_size):
+        whole = np.floor(np.asarray(position))
+        return place_image(image, tf.constant(whole) + (position - whole), canvas_size)
+
+    verdict = evaluate(load("place_image"), numpy_floor)
+    assert [part for part, right in verdict.parts.items() if not right] == ["inside a tf.function"]
+    assert verdict.misconceptions == ("whole-part-from-numpy",)
