@@ -12,6 +12,9 @@ __version__ = "0.1.0"
 _HOME = {
     "gradcheck": "gradlab.instruments.gradcheck",
     "GradCheck": "gradlab.instruments.gradcheck",
+    "diagnose": "gradlab.instruments.doctor.visit",
+    "doctor": "gradlab.instruments.doctor.visit",
+    "Diagnosis": "gradlab.instruments.doctor.visit",
     "predict": "gradlab.exercises.notebook",
     "check": "gradlab.exercises.notebook",
     "hint": "gradlab.exercises.notebook",
