@@ -17,6 +17,7 @@ _MARKS = (
     ("keras/src/metrics/", "metric"),
     ("keras/src/optimizers/", "optimizer"),
     ("tensorflow/python/ops/script_ops", "py_function"),
+    ("tensorflow/python/eager/polymorphic_function/", "function"),
 )
 
 
@@ -33,6 +34,9 @@ class Place(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
 
+# What AutoGraph makes of a function stands in a temporary file of this name.
+_GENERATED = "__autograph_generated_file"
+
 Stack = tuple["tuple[CodeType, int] | str", ...]
 
 _kinds: dict[CodeType, str | bool] = {}
@@ -41,6 +45,9 @@ _kinds: dict[CodeType, str | bool] = {}
 def _kind(code: CodeType) -> str | bool:
     """True for the user's code, False for a library's, a word for a library frame that tells something."""
     name = code.co_filename
+    if _GENERATED in name:
+        _kinds[code] = _GENERATED
+        return _GENERATED
     kind: str | bool = not (name.startswith(_LIBRARIES) or "site-packages" in name or "dist-packages" in name)
     if kind is False:
         flat = name.replace("\\", "/")
@@ -73,12 +80,53 @@ def user_stack(base: FrameType | None = None, skip: int = 1) -> Stack:
             kind = _kind(code)
         if kind is True:
             found.append((code, frame.f_lineno))
+        elif kind == _GENERATED:
+            original = _original(frame)
+            if original is not None:
+                found.append(original)
         elif kind and (not found or found[-1] != kind):
             found.append(kind)
         if frame is base:
             break
         frame = frame.f_back
     return tuple(found)
+
+
+def _original(frame: FrameType) -> tuple[CodeType, int] | None:
+    """The user's line behind a line that AutoGraph generated."""
+    known = _origins.get(frame.f_code)
+    if known is None:
+        known = _origins[frame.f_code] = _origins_of(frame)
+    place = known.get(frame.f_lineno)
+    if place is None:
+        before = [line for line in known if line <= frame.f_lineno]
+        place = known[max(before)] if before else None
+    if place is None:
+        return None
+    return frame.f_code.replace(co_filename=place[0], co_name=place[2]), place[1]
+
+
+def _origins_of(frame: FrameType) -> dict[int, tuple[str, int, str]]:
+    """AutoGraph's own table from generated to original lines, found on the function that it made."""
+    name = frame.f_code.co_filename
+    step = frame.f_back
+    while step is not None:
+        if step.f_code.co_filename.replace("\\", "/").endswith("autograph/impl/api.py"):
+            for value in step.f_locals.values():
+                table = getattr(value, "ag_source_map", None)
+                if table:
+                    found = {
+                        at.lineno: (origin.loc.filename, origin.loc.lineno, origin.function_name or "")
+                        for at, origin in table.items()
+                        if at.filename == name
+                    }
+                    if found:
+                        return found
+        step = step.f_back
+    return {}
+
+
+_origins: dict[CodeType, dict[int, tuple[str, int, str]]] = {}
 
 
 def places(stack: Stack) -> list[Place]:

@@ -108,6 +108,8 @@ class Graph:
             for place, number in enumerate(node.inputs):
                 if number not in found or not self.leads(node) or node.op in SHAPE_ONLY:
                     continue
+                if is_write(node) and number in node.handles:
+                    continue
                 passing = self.passes(node)
                 if place < len(passing) and passing[place]:
                     found.update(n for n in node.outputs if self.producers.get(n) is node)
@@ -123,6 +125,8 @@ class Graph:
         queue = [start]
         for number in queue:
             for node, _ in self.consumers.get(number, ()):
+                if is_write(node) and number in node.handles:
+                    continue
                 if node is end:
                     way = [end]
                     step = came[number]
@@ -137,6 +141,11 @@ class Graph:
                         came[after] = (number, node)
                         queue.append(after)
         return [end]
+
+
+def is_compiled(node: Node) -> bool:
+    """Whether this is a whole compiled function (a concrete function, a saved model), run as one operation."""
+    return node.op.startswith(("__inference_", "__forward_", "__backward_")) or "PartitionedCall" in node.op
 
 
 def zeros_for(tensor: Any) -> Any:

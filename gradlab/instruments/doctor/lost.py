@@ -8,7 +8,7 @@ import tensorflow as tf
 from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut, Step
 from gradlab.instruments.doctor.frames import Place, Stack, in_function_of, innermost, outside
-from gradlab.instruments.doctor.graph import Graph, is_write
+from gradlab.instruments.doctor.graph import Graph, is_compiled, is_write
 from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
 
 _DRAWS = re.compile(r"Multinomial|Random|Categorical|Binomial|Poisson|Gamma(V\d)?$|Uniform|Normal|SampleDistorted")
@@ -130,10 +130,21 @@ def _unheard(recorder: Recorder, graph: Graph, call: GradientCall, node: Node, n
     if target is not None and recorder.gradient_results.get(target) is not None and _second_order(recorder, graph):
         earlier = recorder.gradient_results[target]
         return Cut("second-order-tape", "call outside tape", innermost(earlier.stack), "the first gradient was taken while no tape recorded it", path=path)
-    place = in_function_of(node.stack, call.stack)
+    until = call.index if tape.closed is None else tape.closed
+    if tape.opened <= node.index < until and not node.tapes:
+        return _deafened(node, path)
+    place = innermost(node.stack) if recorder.own_tape else in_function_of(node.stack, call.stack)
     if node.index < tape.opened:
         return Cut("captured-outside", "captured EagerTensor", innermost(node.stack), "it ran before the tape was opened; inside, only its result is used", path=path)
     return Cut("outside-tape", "call outside tape", place, "it ran while the tape was not recording", path=path)
+
+
+def _deafened(node: Node, path: tuple[Step, ...]) -> Cut:
+    """An operation ran inside the tape's block, but recording was stopped."""
+    if "custom_gradient" in node.stack:
+        note = "recomputation records nothing of this block; a tensor that it uses without being given it gets no gradient"
+        return Cut("recompute-grad", "tf.recompute_grad", innermost(node.stack), note, path=path)
+    return Cut("outside-tape", "stop_recording", innermost(node.stack), "it ran while the tape's recording was stopped", path=path)
 
 
 def _second_order(recorder: Recorder, graph: Graph) -> bool:
@@ -158,6 +169,8 @@ def _blocked(recorder: Recorder, graph: Graph, call: GradientCall, node: Node, p
     if not graph.recorded(node):
         if call.tape is not None and call.tape not in node.tapes:
             return _unheard(recorder, graph, call, node, node.inputs[place])
+    if is_compiled(node):
+        return Cut("nondiff-op", node.op, line, "a compiled function is called here, and nothing in it passes a gradient to this input")
     if node.rule is not None:
         return Cut("custom-gradient", "tf.custom_gradient", line, "its hand-written backward rule returns None for this input")
     if "custom_gradient" in node.stack and (called := outside(node.stack, "custom_gradient")) is not None:
@@ -233,8 +246,14 @@ def _no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, n
             way_out.also = ("unused-variable",)
         return way_out
     if not variable:
-        made = innermost(_made_by(recorder, number)) or innermost(call.stack)
-        return Cut("unconnected-target", "recomputed tensor", made, "the target was computed without this tensor")
+        made = graph.producers.get(number)
+        if made is not None and call.tape in made.tapes:
+            return Cut("unconnected-target", "recomputed tensor", innermost(made.stack), "the target was computed without this tensor")
+        target = next((graph.producers[t] for t in graph.targets if t in graph.producers), None)
+        place = innermost(call.stack)
+        if target is not None:
+            place = innermost(target.stack) if recorder.own_tape else in_function_of(target.stack, call.stack)
+        return Cut("unconnected-target", "unconnected", place, "the target was computed without this tensor")
     if any(not is_write(node) for node, _ in graph.consumers.get(number, ())):
         last = dead_end(graph, number)
         end = innermost(last.stack) if last is not None else innermost(call.stack)
@@ -246,6 +265,10 @@ def _no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, n
             also=("left-tensorflow",) if _could_return(graph, last) else (),
             path=steps(graph.way(number, last)) if last else (),
         )
+    compiled = next((node for node in graph.nodes if is_compiled(node) and graph.leads(node)), None)
+    if compiled is not None:
+        note = "nothing that ran reads it, nor does the compiled (or reloaded) function that is called here"
+        return Cut("unused-variable", compiled.op, innermost(compiled.stack), note, also=("saved-model",))
     return Cut("unused-variable", "unused", innermost(call.stack), "nothing that ran reads it")
 
 

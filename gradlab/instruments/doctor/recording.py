@@ -105,7 +105,8 @@ class Recorder:
         self.variables: dict[int, Any] = {}
         self.handles: dict[int, tuple[Any, tf.DType]] = {}
         self.gradient_results: dict[int, GradientCall] = {}
-        self.compiled = False
+        self.own_tape = False
+        self.saw_compiled = False
         self.unrepeatable: str | None = None
         self.inner_error: BaseException | None = None
         self._heavy: list[Node] = []
@@ -227,6 +228,7 @@ class Recorder:
             tuple(o.dtype.is_floating or o.dtype.is_complex for o in outputs),
         )
         self.count += 1
+        self.saw_compiled = self.saw_compiled or "function" in stack
         self.nodes.append(node)
         if tapes:
             self._heavy.append(node)

@@ -3,8 +3,11 @@
 Only `diagnose` does this, and only where everything that the function touched can be put back.
 """
 
+import ast
 import contextlib
+import linecache
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +17,7 @@ import tensorflow as tf
 
 from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut
-from gradlab.instruments.doctor.frames import innermost
+from gradlab.instruments.doctor.frames import Place, innermost
 from gradlab.instruments.doctor.graph import Graph
 from gradlab.instruments.doctor.lost import first_returns, steps
 from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
@@ -72,6 +75,22 @@ def _run(fn: Callable[[], Any], base: Any, number: int) -> Run:
         if name > recorder.started_at and node.input_tensors is not None and name in node.inputs:
             returns.append((name, node.input_tensors[node.inputs.index(name)], node))
     return Run([np.asarray(t) for t in flat], graph, recorder, returns)
+
+
+def compiled_results(
+    fn: Callable[[], Any], sources: list[Any], handles: dict[int, tuple[Any, tf.DType]]
+) -> list[Any] | None:
+    """The gradients of the program as it is, with its compiled functions compiled; None where that raises."""
+    with kept(handles):
+        try:
+            with tf.GradientTape() as tape:
+                for source in sources:
+                    if not hasattr(source, "handle") and source.dtype.is_floating:
+                        tape.watch(source)
+                target = fn()
+            return list(tape.gradient(target, sources))
+        except Exception:
+            return None
 
 
 def _differ(a: Any, b: Any) -> bool:
@@ -142,8 +161,32 @@ def _where(plain: Run, nudged: Run, number: int) -> Cut:
             if not any(n in plain.graph.consumers for n in node.outputs if n in depending) and (newest is None or node.outputs[-1] < newest):
                 end = node
     if end is not None:
-        return Cut(
-            "left-tensorflow", f"np ({end.op})", innermost(end.stack), "here the value leaves TensorFlow",
-            path=steps(plain.graph.way(number, end)), details=details,
-        )  # fmt: skip
+        path = steps(plain.graph.way(number, end))
+        place = exit_line(innermost(end.stack), innermost(back.stack) if back is not None else None)
+        return Cut("left-tensorflow", f"np ({end.op})", place, "here the value leaves TensorFlow", path=path, details=details)
     return Cut("left-tensorflow", "outside TensorFlow", innermost(back.stack) if back else None, "the value comes back here as a constant", details=details)
+
+
+_ELSEWHERE = re.compile(r"\b(np|numpy|scipy|math|cv2|Image|pd|torch|jax|skimage)\.|\.(numpy|item|tolist)\(|\b(float|int|list)\(")
+
+
+def exit_line(last: Place | None, back: Place | None) -> Place | None:
+    """Where a value left TensorFlow without being seen: the line itself if it names NumPy, else the next that uses its result.
+
+    `np.asarray(tensor)` takes the values through Python's buffer protocol, which can't be observed.
+    """
+    if last is None or _ELSEWHERE.search(last.code):
+        return last
+    try:
+        statement = ast.parse(last.code).body[0]
+    except (SyntaxError, IndexError):
+        return last
+    if not isinstance(statement, ast.Assign):
+        return last
+    names = {n.id for t in statement.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    end = back.line if back is not None and back.file == last.file and back.line > last.line else last.line + 30
+    for number in range(last.line + 1, end + 1):
+        text = linecache.getline(last.file, number)
+        if any(re.search(rf"\b{re.escape(name)}\b", text) for name in names):
+            return Place(last.file, number, last.function)
+    return last

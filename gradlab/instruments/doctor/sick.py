@@ -9,7 +9,7 @@ from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.flow import Flow, scale_of
 from gradlab.instruments.doctor.frames import innermost
-from gradlab.instruments.doctor.graph import Graph, run_rule
+from gradlab.instruments.doctor.graph import Graph, is_compiled, run_rule
 from gradlab.instruments.doctor.lost import _PYTHON, steps
 from gradlab.instruments.doctor.recording import Node
 
@@ -154,6 +154,8 @@ def _in_32_bits(node: Node, flow: Flow) -> list[Any] | None:
 
 def _nonfinite(graph: Graph, flow: Flow, node: Node) -> Cut:
     line = innermost(node.stack)
+    if is_compiled(node):
+        return Cut("nan-singular-point", node.op, line, "somewhere inside the compiled function that is called here")
     if node.rule is not None:
         return Cut("custom-gradient", "tf.custom_gradient", line, "its hand-written backward rule gives values that are not finite")
     wider = _in_32_bits(node, flow)
@@ -199,6 +201,8 @@ def _zero(graph: Graph, flow: Flow, node: Node, number: int) -> Cut:
         return Cut("second-order-vanishes", node.op, line, "the second derivative is zero here")
     if node.op in _PYTHON:
         return Cut("left-tensorflow", node.op, line, "the Python function inside computes without TensorFlow, which is reported as a slope of zero")
+    if is_compiled(node):
+        return Cut("zero-saturation", node.op, line, "somewhere inside the compiled function that is called here")
     if node.rule is not None:
         return Cut("custom-gradient", "tf.custom_gradient", line, "its hand-written backward rule gives zero")
     if node.op in _LINALG:

@@ -18,7 +18,7 @@ from gradlab.instruments.doctor.lost import why_none
 from gradlab.instruments.doctor.raised import why_raised, why_raised_in_gradient
 from gradlab.instruments.doctor.recording import GradientCall, Recorder, names_in
 from gradlab.instruments.doctor.report import Report
-from gradlab.instruments.doctor.rerun import moves
+from gradlab.instruments.doctor.rerun import compiled_results, moves
 from gradlab.instruments.doctor.sick import why_sick
 from gradlab.instruments.doctor.strays import strays
 
@@ -118,10 +118,17 @@ def status_of(result: Any) -> str:
 class _Examiner:
     """Turns what the recorder hears into findings."""
 
-    def __init__(self, visit: Visit, recorder: Recorder, again: Callable[[Any, int], Any] | None = None) -> None:
+    def __init__(
+        self,
+        visit: Visit,
+        recorder: Recorder,
+        again: Callable[[Any, int], Any] | None = None,
+        compiled: Callable[[], list[str] | None] | None = None,
+    ) -> None:
         self.visit = visit
         self.recorder = recorder
         self.again = again
+        self.compiled = compiled
 
     def gradient(self, call: GradientCall) -> None:
         """One `tape.gradient` has been answered, or has raised."""
@@ -151,6 +158,8 @@ class _Examiner:
         findings = []
         graph = flow = None
         graph = Graph(self.recorder.nodes, call) if any(s != "ok" for s in statuses) else None
+        self.visit.eagerly = self.visit.eagerly or self.recorder.saw_compiled
+        told = self.compiled() if self.compiled is not None and self.recorder.saw_compiled and "none" in statuses else None
         if any(s in ("zero", "nonfinite") for s in statuses) and graph is not None:
             numbers = {n for n, s in zip(map(number_of, call.sources), statuses, strict=True) if s in ("zero", "nonfinite") and n is not None}
             flow = Flow(graph, call, numbers)
@@ -161,6 +170,9 @@ class _Examiner:
                 findings.append(Finding(name, "ok", shape=shape))
                 continue
             cut = self._why(graph, flow, call, source, status)
+            if told is not None and status == "none" and told[place] == "zero":
+                status = "zero"
+                cut.note += "; run eagerly the gradient is None, but the compiled function gives zeros for it"
             findings.append(_finding(name, status, cut, shape))
         if call.tape is not None and call.kind == "gradient":
             self._look_for_strays(call, graph)
@@ -311,6 +323,7 @@ def diagnose(
     sources = _sources(variables)
     diagnosis = Diagnosis()
     recorder = Recorder(base=base)
+    recorder.own_tape = True
 
     def again(source: Any, number: int) -> Any:
         if recorder.unrepeatable is not None or number not in recorder.handles:
@@ -318,7 +331,14 @@ def diagnose(
         recorder.stop()
         return moves(fn, base, source, number, recorder.handles)
 
-    examiner = _Examiner(diagnosis, recorder, again)
+    def compiled() -> list[str] | None:
+        if recorder.unrepeatable is not None:
+            return None
+        recorder.stop()
+        results = compiled_results(fn, sources, recorder.handles)
+        return None if results is None else [status_of(result) for result in results]
+
+    examiner = _Examiner(diagnosis, recorder, again, compiled)
 
     def ours(call: GradientCall) -> None:
         if len(call.sources) == len(sources) and all(a is b for a, b in zip(call.sources, sources, strict=True)):
