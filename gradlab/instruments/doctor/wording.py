@@ -1,59 +1,68 @@
 """Every sentence of the doctor's report, as templates with named fields; what to write instead stands in `advice`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 WORDS: dict[str, str] = {
     # the first line: what was found, in words
     "all ok": "All {total} gradients are there, finite and not zero.",
     "one ok": "The gradient is there, finite and not zero.",
-    "nothing asked": "No gradient was asked for: nothing called tape.gradient while the doctor watched.",
-    "count none": "{some} no gradient",
-    "count zero": "{some} a gradient of zero",
-    "count nonfinite": "{some} a gradient that is not finite",
-    "count untracked": "{some} in no list",
-    "count raises": "{errors} was raised",
-    "all of": "all {total} variables have",
-    "the only": "the only variable has",
-    "some of": "{count} of {total} variables {has}",
-    "more of": "{count} {has}",
-    "stray": "{count} {is} that the loss reads {is_}",
+    "nothing asked": "No gradient was asked for.",
+    "nothing": "Nothing to report.",
+    "all none": "None of the {total} variables has a gradient.",
+    "all zero": "All {total} gradients are exactly zero.",
+    "all nonfinite": "None of the {total} gradients is finite.",
+    "only none": "The variable has no gradient.",
+    "only zero": "The gradient is exactly zero.",
+    "only nonfinite": "The gradient is not finite.",
+    "one none": "1 of {total} variables has no gradient.",
+    "one zero": "1 of {total} gradients is exactly zero.",
+    "one nonfinite": "1 of {total} gradients is not finite.",
+    "one untracked": "1 variable that the loss reads is in no list.",
+    "one raises": "{errors} was raised.",
+    "some none": "{count} of {total} variables have no gradient.",
+    "some zero": "{count} of {total} gradients are exactly zero.",
+    "some nonfinite": "{count} of {total} gradients are not finite.",
+    "some untracked": "{count} variables that the loss reads are in no list.",
+    "some raises": "{errors} were raised.",
     # a group of equal findings: what its gradients are
-    "none": "no gradient (None)",
-    "zero": "the gradient is exactly zero",
-    "nonfinite": "the gradient is not finite (NaN or infinite)",
+    "none": "no gradient",
+    "zero": "a gradient of exactly zero",
+    "nonfinite": "a gradient that is not finite",
     "untracked": "used, but in no list",
-    "raises": "raised {error}",
-    "raises somewhere": "the program raised {error}",
-    "times": "in {times} of {out_of} calls",
+    "raises": "{error}",
+    "the program": "the program",
+    "what": "{names}: {what}",
+    "times": "{what} in {times} of {out_of} calls",
+    "why": "{what}, because {why}",
+    "or": "{why} (or {other})",
     # the way from the variable to the cut
-    "cut none": "no gradient comes back from here",
-    "cut zero": "from here on back, the gradient is zero",
-    "cut nonfinite": "from here on back, the gradient is not finite",
-    "cut untracked": "nobody asked for its gradient",
-    "cut raises": "raised here",
-    "loss": "the loss",
-    "elided": "{count} more lines",
-    "repeated": "{times} times",
-    "operations": "{count} operations",
+    "place": "{file}:{line}",
+    "cell": "cell, line {line}",
     "in file": "in {file}",
-    "at": "{file}, line {line}",
-    "cell": "cell",
-    "seen": "{op}: {note}",
+    "in cell": "in the cell",
+    "loss": "the loss",
+    "gap": "({count} more lines)",
+    "loop": "{times} times",
+    "steps": "{ops}",
+    "many steps": "{first} → ... → {last} ({count} operations)",
+    "seen": "{ops}: {note}",
     # below the way
-    "write instead": "Write instead",
-    "same for": "The same for {names}.",
-    "error": "It says",
+    "write instead": "Write instead:",
+    "what to do": "What to do:",
+    "same for": "The same goes for {names}.",
+    "error": "It said: {error}",
     # the healthy ones
-    "healthy one": "{names} has a gradient that is there, finite and not zero.",
-    "healthy few": "{names} have gradients that are there, finite and not zero.",
-    "healthy many": "The other {count} gradients are there, finite and not zero.",
-    "eagerly": "Compiled functions were run operation by operation, so that each line could be seen.",
+    "healthy one": "The gradient of {names} is there, finite and not zero.",
+    "healthy some": "The gradients of {names} are there, finite and not zero.",
+    "eagerly": "Compiled functions were run operation by operation, so that every line could be seen.",
     # lists of names
     "and": "{first} and {last}",
     "and more": "{first} and {count} more",
-    "picture": "From {start} to the loss: {steps}. The gradient is lost at line {line}, {code}.",
+    # the picture for those who can't see it
+    "picture": "The way from {start} to the loss: {steps}; there it is cut, at {code}.",
     "picture step": "line {line}, {code}",
-}  # fmt: skip
+}
 
 # Why, after "because". {op} is the operation.
 BECAUSE: dict[str, str] = {
@@ -92,15 +101,20 @@ BECAUSE: dict[str, str] = {
     "saved-model": "its backward rule was not saved with the model",
 }
 
-WORDS |= {
-    "why": "{what}, because {why}",
-    "or": "{why}, or {other}",
-}
-
 
 def say(key: str, **fields: Any) -> str:
     """The sentence of a key, with its fields filled in."""
     return WORDS[key].format(**fields)
+
+
+def listed(names: Sequence[str], quote: str = "", most: int = 3) -> str:
+    """Names in a sentence: all of a few, the first of many."""
+    quoted = [f"{quote}{name}{quote}" for name in names]
+    if len(quoted) > most:
+        return say("and more", first=", ".join(quoted[: most - 1]), count=len(quoted) - most + 1)
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return say("and", first=", ".join(quoted[:-1]), last=quoted[-1])
 
 
 def because(cause: str, op: str) -> str:

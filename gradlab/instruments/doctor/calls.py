@@ -1,0 +1,191 @@
+"""The user's line, taken apart: the statement it belongs to, and the call on it that stands for an operation."""
+
+import ast
+import linecache
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+# What operations are called in user code, where the name isn't the operation's own.
+_SPELLINGS = {
+    "TopKV2": ("argsort", "sort", "top_k"),
+    "Cast": ("cast", "to_int32", "to_int64", "to_float"),
+    "SelectV2": ("where",),
+    "Select": ("where",),
+    "GatherV2": ("gather",),
+    "ResourceGather": ("gather", "embedding_lookup"),
+    "Minimum": ("minimum", "clip_by_value"),
+    "Maximum": ("maximum", "clip_by_value"),
+    "Sqrt": ("sqrt", "norm", "reduce_std"),
+    "StatelessMultinomial": ("stateless_categorical",),
+    "Multinomial": ("categorical",),
+    "CropAndResize": ("crop_and_resize",),
+    "ResizeBilinearGrad": ("resize",),
+    "PyFunc": ("numpy_function", "py_func"),
+    "EagerPyFunc": ("py_function",),
+    "AssignVariableOp": ("assign",),
+    "AssignAddVariableOp": ("assign_add",),
+    "AssignSubVariableOp": ("assign_sub",),
+    "Bincount": ("bincount", "histogram_fixed_width"),
+    "RandomStandardNormal": ("normal",),
+    "Sum": ("reduce_sum",),
+    "Mean": ("reduce_mean",),
+    "Prod": ("reduce_prod",),
+    "Max": ("reduce_max",),
+    "Min": ("reduce_min",),
+    "Pow": ("pow", "ssim_multiscale"),
+}
+_OPERATORS = {
+    "Greater": ast.Gt,
+    "Less": ast.Lt,
+    "GreaterEqual": ast.GtE,
+    "LessEqual": ast.LtE,
+    "Equal": ast.Eq,
+    "NotEqual": ast.NotEq,
+    "Pow": ast.Pow,
+    "RealDiv": ast.Div,
+    "FloorDiv": ast.FloorDiv,
+    "FloorMod": ast.Mod,
+    "MatMul": ast.MatMult,
+    "BatchMatMulV2": ast.MatMult,
+    "Mul": ast.Mult,
+    "Sub": ast.Sub,
+}
+_NUMPY = {"np", "numpy"}
+
+
+class Call(NamedTuple):
+    """A call, or an operator between two values, in a piece of code.
+
+    Attributes:
+        start, end: where it stands in the code.
+        text: the call.
+        function: what is called, such as `tf.round`, or the operator's name, such as `LtE`.
+        arguments: the texts of the positional arguments, or of the two sides.
+    """
+
+    start: int
+    end: int
+    text: str
+    function: str
+    arguments: tuple[str, ...]
+
+
+def statement(file: str | None, line: int | None, code: str) -> str:
+    """The whole statement that a line belongs to, without its indentation; for a block only its first line."""
+    if file is None or line is None:
+        return code
+    lines = linecache.getlines(file)
+    if not 0 < line <= len(lines) or lines[line - 1].strip() != code:
+        return code
+    return _statement("".join(lines), line) or code
+
+
+@lru_cache(maxsize=256)
+def _statement(text: str, line: int) -> str:
+    try:
+        tree = _parsed(text)
+    except (SyntaxError, ValueError):
+        return ""
+    best = None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            best = node
+    if best is None or isinstance(getattr(best, "body", None), list):
+        return ""
+    first, *rest = "".join(ast.get_source_segment(text, best) or "").splitlines()
+    margin = " " * best.col_offset
+    return "\n".join([first, *(one.removeprefix(margin) for one in rest)])
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def tree_of(code: str) -> ast.AST | None:
+    """A statement, or the first line of a block, as Python reads it; None where it is not whole."""
+    for text in (code, code + " pass", re.sub(r"^el(?=if\b)", "", code) + " pass"):
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+    return None
+
+
+def call_in(code: str, op: str) -> Call | None:
+    """The call on a line that stands for an operation, or for a way out of TensorFlow; of several the first to run."""
+    tree = tree_of(code)
+    if tree is None or not op:
+        return None
+    names = {_plain(name) for name in (op, re.sub(r"V\d+$", "", op), *_SPELLINGS.get(op, ()))}
+    outside = re.match(r"(\w+)\(\)$", op)
+    operator = _OPERATORS.get(op)
+    for node in _inner_first(tree):
+        if isinstance(node, ast.Call):
+            last = _last_name(node.func)
+            if op.startswith("np ") and _root(node.func) in _NUMPY:
+                return _of_call(code, node)
+            if outside and last == outside[1]:
+                return _of_call(code, node)
+            if not outside and last and _plain(last) in names:
+                return _of_call(code, node)
+        elif operator and isinstance(node, ast.Compare) and isinstance(node.ops[0], operator):
+            return _between(code, node, node.left, node.comparators[0], operator)
+        elif operator and isinstance(node, ast.BinOp) and isinstance(node.op, operator) and op not in ("Mul", "Sub"):
+            return _between(code, node, node.left, node.right, operator)
+    return None
+
+
+def source_of(code: str, node: ast.expr) -> str:
+    """The text of an expression, as it was written."""
+    return ast.get_source_segment(code, node) or ast.unparse(node)
+
+
+def place_of(code: str, node: ast.expr) -> tuple[int, int]:
+    """Where an expression begins and ends in the code, in characters."""
+    lines = code.splitlines(keepends=True)
+    starts = [sum(map(len, lines[:i])) for i in range(len(lines))]
+
+    def at(line: int, column: int) -> int:
+        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode(errors="ignore"))
+
+    return at(node.lineno, node.col_offset), at(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def replaced(code: str, call: Call, new: str) -> str:
+    """The code with a call replaced."""
+    return code[: call.start] + new + code[call.end :]
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def _inner_first(tree: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(tree):
+        yield from _inner_first(child)
+    yield tree
+
+
+def _last_name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _root(function: ast.expr) -> str:
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return getattr(function, "id", "")
+
+
+def _of_call(code: str, node: ast.Call) -> Call:
+    arguments = tuple(source_of(code, argument) for argument in node.args)
+    if not arguments and isinstance(node.func, ast.Attribute):
+        arguments = (source_of(code, node.func.value),)
+    return Call(*place_of(code, node), source_of(code, node), source_of(code, node.func), arguments)
+
+
+def _between(code: str, node: ast.expr, left: ast.expr, right: ast.expr, operator: type) -> Call:
+    sides = (source_of(code, left), source_of(code, right))
+    return Call(*place_of(code, node), source_of(code, node), operator.__name__, sides)
