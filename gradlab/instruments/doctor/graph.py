@@ -96,8 +96,11 @@ class Graph:
             return nothing
         return tuple(gradient is not None for gradient in gradients)[: len(node.inputs)]
 
-    def reached(self, start: int) -> tuple[set[int], list[tuple[Node, int]]]:
+    def reached(self, start: int, opened: Node | None = None) -> tuple[set[int], list[tuple[Node, int]]]:
         """How far a gradient could come from, and where it can't.
+
+        Args:
+            opened: an operation that is taken to pass gradients to all its inputs, whatever it does in truth.
 
         Returns:
             The tensors to which the source is joined by differentiable steps, and the steps (operation, input)
@@ -109,6 +112,9 @@ class Graph:
                 if number not in found or not self.leads(node) or node.op in SHAPE_ONLY:
                     continue
                 if is_write(node) and number in node.handles:
+                    continue
+                if node is opened:
+                    found.update((*node.outputs, *(node.handles if is_write(node) else ())))
                     continue
                 passing = self.passes(node)
                 if place < len(passing) and passing[place]:

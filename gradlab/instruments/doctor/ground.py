@@ -34,6 +34,7 @@ _NEEDED = (
     (backprop.pywrap_tfe, "TFE_Py_RegisterGradientFunction"),
     (ops, "gradient_registry"),
     (ops, "EagerTensor"),
+    (ops, "uid"),
     (ops.EagerTensor, "_id"),
     (ops.EagerTensor, "numpy"),
     (op_def_registry, "get"),
@@ -82,6 +83,14 @@ def remove_callback(callback: Callable[..., None]) -> None:
 def tensor_id(tensor: Any) -> int | None:
     """The number that TensorFlow gives an eager tensor when it is made; later tensors have larger ones."""
     return getattr(tensor, "_id", None)
+
+
+def newest_tensor() -> int:
+    """A number between those of the tensors that there are and those to come.
+
+    No operation runs for it: devices and threads can still be configured afterwards, and the process be forked.
+    """
+    return int(ops.uid())
 
 
 def is_eager(tensor: Any) -> bool:

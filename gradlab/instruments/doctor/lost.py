@@ -9,7 +9,7 @@ from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut, Step
 from gradlab.instruments.doctor.frames import Place, Stack, in_function_of, innermost, outside
 from gradlab.instruments.doctor.graph import Graph, is_compiled, is_write
-from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
+from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder, WayOut
 
 _DRAWS = re.compile(r"Multinomial|Random|Categorical|Binomial|Poisson|Gamma(V\d)?$|Uniform|Normal|SampleDistorted")
 _COMPARISONS = re.compile(r"^(Greater|Less|GreaterEqual|LessEqual|Equal|NotEqual|ApproximateEqual|Logical\w+|Sign|IsNan|IsFinite|IsInf|Where)$")
@@ -35,7 +35,7 @@ def why_none(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, 
         return _no_way(recorder, graph, call, source, number, found)
     if not blocked:
         return _no_way(recorder, graph, call, source, number, found)
-    node, place = _main(blocked)
+    node, place = _main(graph, number, blocked)
     cut = _blocked(recorder, graph, call, node, place)
     cut.path = steps(graph.way(number, node))
     others = sorted({n.op for n, _ in blocked} - {node.op})
@@ -55,10 +55,18 @@ def steps(nodes: list[Node]) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def _main(blocked: list[tuple[Node, int]]) -> tuple[Node, int]:
-    """Of several cuts the first that isn't a comparison or a count made on the side."""
-    plain = [pair for pair in blocked if not is_write(pair[0])]
-    return (plain or blocked)[0]
+def _main(graph: Graph, number: int, blocked: list[tuple[Node, int]]) -> tuple[Node, int]:
+    """Of several cuts the one that alone keeps the gradient away; else the one nearest to the target.
+
+    Libraries stop gradients on side ways of their own (the moments of a batch normalisation, for one).
+    """
+    if len(blocked) == 1:
+        return blocked[0]
+    for node, place in blocked[:50]:
+        found, _ = graph.reached(number, opened=node)
+        if not graph.targets.isdisjoint(found):
+            return node, place
+    return blocked[-1]
 
 
 def _integer_source(recorder: Recorder, call: GradientCall, source: Any, number: int) -> Cut:
@@ -217,8 +225,13 @@ def _last_way_out(recorder: Recorder, graph: Graph, call: GradientCall, number: 
             producer = graph.producers.get(way_out.tensor)
             path = steps(graph.way(number, producer)) if producer is not None else ()
             cause = "hard-threshold" if way_out.kind == "bool()" else "left-tensorflow"
-            return Cut(cause, way_out.kind, innermost(way_out.stack), "here the value leaves TensorFlow", path=path)
+            return Cut(cause, name_of_exit(way_out), innermost(way_out.stack), "here the value leaves TensorFlow", path=path)
     return None
+
+
+def name_of_exit(way_out: WayOut) -> str:
+    """What took a value out of TensorFlow: `numpy()`, `float()`, or the wrapper for a Python function."""
+    return "PyFunc" if "py_function" in way_out.stack else way_out.kind
 
 
 def first_returns(graph: Graph) -> dict[int, Node]:
@@ -259,7 +272,7 @@ def _no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, n
         end = innermost(last.stack) if last is not None else innermost(call.stack)
         return Cut(
             "unused-variable",
-            last.op if last else "unused",
+            "unused",
             end,
             "it is used, but the result never enters the target",
             also=("left-tensorflow",) if _could_return(graph, last) else (),

@@ -1,13 +1,11 @@
 """What an exception says about a gradient: which line, which operation, which kind of mistake."""
 
 import re
-from typing import Any
-
+from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.frames import innermost, outside, traceback_places
 from gradlab.instruments.doctor.graph import Graph
 from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
-from gradlab.instruments.doctor.sick import _LINALG
 
 _NO_RULE = re.compile(r"registry has no entry for: (\S+)|No gradient defined for operation\s*'?\S*'? ?\(op type: (\w+)\)")
 
@@ -24,8 +22,7 @@ def why_raised(recorder: Recorder, error: BaseException) -> Cut:
     cut = Cut(_kind(error), type(error).__name__, place, details={"error": _error(error)})
     missing = _NO_RULE.search(str(error))
     if missing:
-        cut.op = missing[1] or missing[2]
-        cut.cause = _missing_rule(cut.op)
+        cut.cause, cut.op = _missing_rule(missing[1] or missing[2])
     elif isinstance(error, AttributeError) and getattr(error, "name", None):
         cut.op = str(error.name)
     return cut
@@ -51,8 +48,11 @@ def _kind(error: BaseException) -> str:
     return ""
 
 
-def _missing_rule(op: str) -> str:
-    return "saved-model" if op.startswith("CustomGradient") else "no-registered-gradient"
+def _missing_rule(op: str) -> tuple[str, str]:
+    """The cause and the operation; an operation that has a rule lacks only the one that was written for it by hand."""
+    if op.startswith("CustomGradient") or ground.has_rule(op):
+        return "saved-model", "CustomGradient"
+    return "no-registered-gradient", op
 
 
 def why_raised_in_gradient(recorder: Recorder, graph: Graph, call: GradientCall) -> Cut:
@@ -88,7 +88,7 @@ def _without_rule(graph: Graph, call: GradientCall, op: str, details: dict[str, 
     if node is None:
         compiled = [n for n in graph.nodes if n.rule is not None and graph.leads(n)]
         node = compiled[-1] if compiled else None
-    return Cut(_missing_rule(op), op, innermost(node.stack) if node is not None else innermost(call.stack), "", details=details)
+    return Cut(*_missing_rule(op), innermost(node.stack) if node is not None else innermost(call.stack), "", details=details)
 
 
 def _rule_at_fault(graph: Graph, call: GradientCall, error: BaseException) -> Cut | None:
@@ -124,13 +124,3 @@ def _through_custom_gradient(error: BaseException) -> bool:
 def _last_rule(graph: Graph) -> Node | None:
     rules = [n for n in graph.nodes if n.rule is not None and graph.recorded(n) and graph.leads(n)]
     return rules[-1] if rules else None
-
-
-def is_linear_algebra(op: str) -> bool:
-    """Whether an operation factors or inverts a matrix."""
-    return op in _LINALG
-
-
-def described(error: Any) -> str:
-    """An exception in one line."""
-    return _error(error)

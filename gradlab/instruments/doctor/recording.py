@@ -125,7 +125,7 @@ class Recorder:
         """Begin to listen. Every hook is undone by `stop`, also where starting fails midway."""
         ground.require()
         self._thread = threading.get_ident()
-        self.newest = ground.tensor_id(tf.constant(0)) or 0
+        self.newest = ground.newest_tensor()
         self.started_at = self.newest
         try:
             self._listen()

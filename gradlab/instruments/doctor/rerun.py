@@ -19,7 +19,7 @@ from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.frames import Place, innermost
 from gradlab.instruments.doctor.graph import Graph
-from gradlab.instruments.doctor.lost import first_returns, steps
+from gradlab.instruments.doctor.lost import first_returns, name_of_exit, steps
 from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
 
 
@@ -154,7 +154,7 @@ def _where(plain: Run, nudged: Run, number: int) -> Cut:
         way_out = left[-1]
         producer = plain.graph.producers.get(way_out.tensor)
         path = steps(plain.graph.way(number, producer)) if producer is not None else ()
-        return Cut("left-tensorflow", way_out.kind, innermost(way_out.stack), "here the value leaves TensorFlow", path=path, details=details)
+        return Cut("left-tensorflow", name_of_exit(way_out), innermost(way_out.stack), "here the value leaves TensorFlow", path=path, details=details)
     end = None
     for node in plain.graph.nodes:
         if node.index < limit and any(node.floating) and any(n in depending for n in node.outputs):
@@ -163,7 +163,8 @@ def _where(plain: Run, nudged: Run, number: int) -> Cut:
     if end is not None:
         path = steps(plain.graph.way(number, end))
         place = exit_line(innermost(end.stack), innermost(back.stack) if back is not None else None)
-        return Cut("left-tensorflow", f"np ({end.op})", place, "here the value leaves TensorFlow", path=path, details=details)
+        called = re.search(r"\b(?:np|numpy)\.[\w.]+", place.code) if place is not None else None
+        return Cut("left-tensorflow", called[0] if called else "outside TensorFlow", place, "here the value leaves TensorFlow", path=path, details=details)
     return Cut("left-tensorflow", "outside TensorFlow", innermost(back.stack) if back else None, "the value comes back here as a constant", details=details)
 
 
