@@ -14,7 +14,7 @@ _HOME = {
     "GradCheck": "gradlab.instruments.gradcheck",
     "diagnose": "gradlab.instruments.doctor.visit",
     "doctor": "gradlab.instruments.doctor.visit",
-    "Diagnosis": "gradlab.instruments.doctor.visit",
+    "Diagnosis": "gradlab.instruments.doctor.examine",
     "predict": "gradlab.exercises.notebook",
     "check": "gradlab.exercises.notebook",
     "hint": "gradlab.exercises.notebook",
@@ -35,3 +35,10 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """The public names, for completion."""
     return sorted([*_HOME, "__version__"])
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Give a notebook the cell magic ``%%doctor``; ``%load_ext gradlab`` calls this."""
+    from gradlab.instruments.doctor.magic import register
+
+    register(shell)

@@ -3,6 +3,7 @@
 import ast
 import gc
 import linecache
+from types import FunctionType
 from typing import Any
 
 from gradlab.instruments.doctor.finding import Cut
@@ -29,7 +30,9 @@ def captured(recorder: Recorder, graph: Graph, number: int) -> Cut | None:
         if place is not None and _names_only_modules(place):
             continue
         note = f"the target uses {called or 'a tensor'}, which was computed before the function ran"
-        cut = Cut("captured-outside", "captured EagerTensor", place or innermost(node.stack), note, also=("unused-variable",))
+        cut = Cut(
+            "captured-outside", "captured EagerTensor", place or innermost(node.stack), note, also=("unused-variable",)
+        )
         cut.details["captured"] = called
         return cut
     return None
@@ -48,10 +51,9 @@ def _defined(tensor: Any, node: Node) -> tuple[str, Place | None]:
             for function in gc.get_referrers(holder):
                 if isinstance(function, tuple):
                     for owner in gc.get_referrers(function):
-                        if getattr(owner, "__closure__", None) is function:
-                            place = next((i for i, cell in enumerate(function) if cell is holder), None)
-                            if place is not None:
-                                names.append((owner.__code__.co_freevars[place], False))
+                        if isinstance(owner, FunctionType) and owner.__closure__ is function:
+                            cells = [id(cell) for cell in function]
+                            names.append((owner.__code__.co_freevars[cells.index(id(holder))], False))
     text = "".join(linecache.getlines(used.file))
     for name, attribute in names:
         place = _assignment(text, name, attribute, used)
@@ -65,17 +67,21 @@ def _assignment(text: str, name: str, attribute: bool, used: Place) -> Place | N
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return None
-    found = []
-    for node in ast.walk(tree):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        for target in (t for given in targets for t in ast.walk(given)):
-            if (isinstance(target, ast.Name) and target.id == name) or (
-                attribute and isinstance(target, ast.Attribute) and target.attr == name
-            ):
-                found.append(node.lineno)
+    found = [
+        target.lineno
+        for target in ast.walk(tree)
+        if (isinstance(target, ast.Name) and target.id == name and isinstance(target.ctx, ast.Store))
+        or (
+            attribute
+            and isinstance(target, ast.Attribute)
+            and target.attr == name
+            and isinstance(target.ctx, ast.Store)
+        )
+    ]
     before = [line for line in found if line < used.line]
-    line = max(before) if before else max(found, default=None)
-    return None if line is None else Place(used.file, line, used.function)
+    if not found:
+        return None
+    return Place(used.file, max(before or found), used.function)
 
 
 def _names_only_modules(place: Place) -> bool:

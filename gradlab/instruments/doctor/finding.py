@@ -30,7 +30,7 @@ class Finding:
         variable: the variable's name (a `tf.Variable`'s name without `:0`, a Keras variable's path, what a plain
             tensor is called in the user's code, or its place in the list).
         status: `ok`, `none`, `zero`, `nonfinite`, `untracked` or `raises`.
-        cause: a word for why, such as `stop-gradient` or `int-cast`; empty where the status is `ok` or the cause unknown.
+        cause: a word for why, such as `stop-gradient` or `int-cast`; empty where all is well or the cause unknown.
         op: the operation at which the gradient is lost.
         file, line, code: the line of the user's own code that ran it.
         path: the operations from the variable to the cut.

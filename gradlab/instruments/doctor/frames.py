@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 _PACKAGE = str(Path(__file__).resolve().parents[2])
 _HOMES = [sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")]
-_LIBRARIES = (*{str(Path(home)) for home in _HOMES}, *{str(Path(home).resolve()) for home in _HOMES}, _PACKAGE, "<frozen")
+_LIBRARIES = (
+    *{str(Path(home)) for home in _HOMES},
+    *{str(Path(home).resolve()) for home in _HOMES},
+    _PACKAGE,
+    "<frozen",
+)
 
 # Library frames that tell something about how the user's code was called.
 _MARKS = (

@@ -8,7 +8,6 @@ import tensorflow as tf
 from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.recording import GradientCall, Node, TapeRecord
 
-
 # Operations whose result depends on the shape of what they are given, not on its values.
 SHAPE_ONLY = {"Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike"}
 
@@ -86,9 +85,7 @@ class Graph:
         ]
         if not any(used):
             return nothing
-        upstream = [
-            tf.ones_like(t) if use else zeros_for(t) for t, use in zip(node.output_tensors, used, strict=True)
-        ]
+        upstream = [tf.ones_like(t) if use else zeros_for(t) for t, use in zip(node.output_tensors, used, strict=True)]
         try:
             gradients = run_rule(node, upstream)
         except Exception as error:

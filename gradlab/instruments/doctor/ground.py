@@ -162,6 +162,14 @@ def is_persistent(tape: Any) -> bool:
     return bool(getattr(tape, "_persistent", False))
 
 
+def variable_dtype(handle: Any) -> tf.DType | None:
+    """The dtype of the variable behind a handle; None where TensorFlow doesn't say."""
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or not data.shape_and_type:
+        return None
+    return tf.as_dtype(data.shape_and_type[0].dtype)
+
+
 def watches_variables(tape: Any) -> bool:
     """Whether this tape watches every trainable variable that is read."""
     return bool(getattr(tape, "_watch_accessed_variables", True))
@@ -182,7 +190,7 @@ def is_stateful(op: str) -> bool:
 
 
 def cant_be_repeated(op: str) -> bool:
-    """Whether an operation without a variable may give something else when it runs again: a draw, a compiled function."""
+    """Whether an operation may give something else when it runs again: a draw, a compiled function."""
     definition = op_def_registry.get(op)
     return bool(definition is None or definition.is_stateful)
 

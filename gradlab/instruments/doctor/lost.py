@@ -12,7 +12,9 @@ from gradlab.instruments.doctor.graph import Graph, is_compiled, is_write
 from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder, WayOut
 
 _DRAWS = re.compile(r"Multinomial|Random|Categorical|Binomial|Poisson|Gamma(V\d)?$|Uniform|Normal|SampleDistorted")
-_COMPARISONS = re.compile(r"^(Greater|Less|GreaterEqual|LessEqual|Equal|NotEqual|ApproximateEqual|Logical\w+|Sign|IsNan|IsFinite|IsInf|Where)$")
+_COMPARISONS = re.compile(
+    r"^(Greater|Less|GreaterEqual|LessEqual|Equal|NotEqual|ApproximateEqual|Logical\w+|Sign|IsNan|IsFinite|IsInf|Where)$"
+)
 _STOPS = {"StopGradient", "PreventGradient"}
 _PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 
@@ -21,8 +23,10 @@ def why_none(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, 
     """The cause of a gradient that isn't there."""
     variable = hasattr(source, "handle")
     dtype = tf.as_dtype(source.dtype) if getattr(source, "dtype", None) is not None else None
-    if number is None or not tf.is_tensor(source) and not variable:
-        return Cut("unconnected-target", "not a tensor", innermost(call.stack), "the source is not a tensor or a variable")
+    if number is None or (not tf.is_tensor(source) and not variable):
+        return Cut(
+            "unconnected-target", "not a tensor", innermost(call.stack), "the source is not a tensor or a variable"
+        )
     if dtype is not None and not (dtype.is_floating or dtype.is_complex):
         return _integer_source(recorder, call, source, number)
     if not graph.targets:
@@ -72,7 +76,9 @@ def _main(graph: Graph, number: int, blocked: list[tuple[Node, int]]) -> tuple[N
 def _integer_source(recorder: Recorder, call: GradientCall, source: Any, number: int) -> Cut:
     kind = "variable" if hasattr(source, "handle") else "tensor"
     name = tf.as_dtype(source.dtype).name
-    made = innermost(recorder.creation.get(number, ())) or innermost(_made_by(recorder, number)) or innermost(call.stack)
+    made = (
+        innermost(recorder.creation.get(number, ())) or innermost(_made_by(recorder, number)) or innermost(call.stack)
+    )
     return Cut("integer-source", f"{name} {kind}", made, f"the {kind} itself holds {name} values")
 
 
@@ -87,7 +93,9 @@ def _not_a_tensor(recorder: Recorder, graph: Graph, call: GradientCall, number: 
     way_out = _last_way_out(recorder, graph, call, number)
     if way_out is not None:
         return way_out
-    return Cut("left-tensorflow", "not a tensor", innermost(call.stack), "the target is a Python or NumPy value, not a tensor")
+    return Cut(
+        "left-tensorflow", "not a tensor", innermost(call.stack), "the target is a Python or NumPy value, not a tensor"
+    )
 
 
 def _tape_mistake(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, number: int) -> Cut | None:
@@ -108,7 +116,9 @@ def _tape_mistake(recorder: Recorder, graph: Graph, call: GradientCall, source: 
         if watched is None and not (trainable and tape.watches_variables):
             if not trainable:
                 made = innermost(recorder.creation.get(number, ())) or innermost(call.stack)
-                return Cut("non-trainable", "trainable=False", made, "a tape watches only trainable variables by itself")
+                return Cut(
+                    "non-trainable", "trainable=False", made, "a tape watches only trainable variables by itself"
+                )
             place = innermost(tape.stack)
             return Cut("not-watched", "watch_accessed_variables=False", place, "this tape watches nothing by itself")
         return None
@@ -117,9 +127,16 @@ def _tape_mistake(recorder: Recorder, graph: Graph, call: GradientCall, source: 
     if watched is None and (inner is None or tape not in inner.tapes):
         if not consumers:
             return None
-        return Cut("not-watched", "tape.watch missing", innermost(tape.stack), "a tape watches plain tensors only when told to")
+        return Cut(
+            "not-watched", "tape.watch missing", innermost(tape.stack), "a tape watches plain tensors only when told to"
+        )
     if watched is not None and recorded and recorded[0][0].index < watched[0]:
-        return Cut("not-watched", "tape.watch late", innermost(watched[1]), "the tape was told to watch it after it had been used")
+        return Cut(
+            "not-watched",
+            "tape.watch late",
+            innermost(watched[1]),
+            "the tape was told to watch it after it had been used",
+        )
     return None
 
 
@@ -133,26 +150,48 @@ def _unheard(recorder: Recorder, graph: Graph, call: GradientCall, node: Node, n
     assert tape is not None
     path = steps(graph.way(number, node))
     if node.op in _STOPS:
-        return Cut("stop-gradient", node.op, innermost(node.stack), "the gradient was stopped here on purpose", path=path)
+        return Cut(
+            "stop-gradient", node.op, innermost(node.stack), "the gradient was stopped here on purpose", path=path
+        )
     target = next(iter(graph.targets), None)
     if target is not None and recorder.gradient_results.get(target) is not None and _second_order(recorder, graph):
         earlier = recorder.gradient_results[target]
-        return Cut("second-order-tape", "call outside tape", innermost(earlier.stack), "the first gradient was taken while no tape recorded it", path=path)
+        return Cut(
+            "second-order-tape",
+            "call outside tape",
+            innermost(earlier.stack),
+            "the first gradient was taken while no tape recorded it",
+            path=path,
+        )
     until = call.index if tape.closed is None else tape.closed
     if tape.opened <= node.index < until and not node.tapes:
         return _deafened(node, path)
     place = innermost(node.stack) if recorder.own_tape else in_function_of(node.stack, call.stack)
     if node.index < tape.opened:
-        return Cut("captured-outside", "captured EagerTensor", innermost(node.stack), "it ran before the tape was opened; inside, only its result is used", path=path)
+        return Cut(
+            "captured-outside",
+            "captured EagerTensor",
+            innermost(node.stack),
+            "it ran before the tape was opened; inside, only its result is used",
+            path=path,
+        )
     return Cut("outside-tape", "call outside tape", place, "it ran while the tape was not recording", path=path)
 
 
 def _deafened(node: Node, path: tuple[Step, ...]) -> Cut:
     """An operation ran inside the tape's block, but recording was stopped."""
     if "custom_gradient" in node.stack:
-        note = "recomputation records nothing of this block; a tensor that it uses without being given it gets no gradient"
+        note = (
+            "recomputation records nothing of this block; a tensor that it uses without being given it gets no gradient"
+        )
         return Cut("recompute-grad", "tf.recompute_grad", innermost(node.stack), note, path=path)
-    return Cut("outside-tape", "stop_recording", innermost(node.stack), "it ran while the tape's recording was stopped", path=path)
+    return Cut(
+        "outside-tape",
+        "stop_recording",
+        innermost(node.stack),
+        "it ran while the tape's recording was stopped",
+        path=path,
+    )
 
 
 def _second_order(recorder: Recorder, graph: Graph) -> bool:
@@ -166,25 +205,45 @@ def _blocked(recorder: Recorder, graph: Graph, call: GradientCall, node: Node, p
     if node.of is not None or (node.in_backward and node.rule is None):
         forward = node.of
         line = (innermost(forward.stack) if forward is not None else None) or line
-        return Cut("second-order-op", op, line, f"the backward rule of {forward.op if forward else 'an operation'} can't be differentiated again")
+        return Cut(
+            "second-order-op",
+            op,
+            line,
+            f"the backward rule of {forward.op if forward else 'an operation'} can't be differentiated again",
+        )
     if is_write(node):
         metric = outside(node.stack, "metric")
         if "metric" in node.stack:
-            return Cut("metric-as-loss", op, metric or line, "a metric adds to its own variables and reads the result back")
+            return Cut(
+                "metric-as-loss", op, metric or line, "a metric adds to its own variables and reads the result back"
+            )
         return Cut("assign-state", op, line, "the value was assigned to a variable; assignments carry no gradient")
     if op in _STOPS:
         return Cut("stop-gradient", op, line, "the gradient was stopped here on purpose")
-    if not graph.recorded(node):
-        if call.tape is not None and call.tape not in node.tapes:
-            return _unheard(recorder, graph, call, node, node.inputs[place])
+    if not graph.recorded(node) and call.tape is not None and call.tape not in node.tapes:
+        return _unheard(recorder, graph, call, node, node.inputs[place])
     if is_compiled(node):
-        return Cut("nondiff-op", node.op, line, "a compiled function is called here, and nothing in it passes a gradient to this input")
+        return Cut(
+            "nondiff-op",
+            node.op,
+            line,
+            "a compiled function is called here, and nothing in it passes a gradient to this input",
+        )
     if node.rule is not None:
-        return Cut("custom-gradient", "tf.custom_gradient", line, "its hand-written backward rule returns None for this input")
+        return Cut(
+            "custom-gradient", "tf.custom_gradient", line, "its hand-written backward rule returns None for this input"
+        )
     if "custom_gradient" in node.stack and (called := outside(node.stack, "custom_gradient")) is not None:
-        wrapped = [n for n in graph.nodes if n.rule is not None and n.index > node.index and "custom_gradient" in n.stack]
+        wrapped = [
+            n for n in graph.nodes if n.rule is not None and n.index > node.index and "custom_gradient" in n.stack
+        ]
         if wrapped and not (set(wrapped[0].inputs) & graph.depending([node.inputs[place]])):
-            return Cut("custom-gradient", op, called, "the function's own backward rule is bypassed: tensors given as keywords don't reach it")
+            return Cut(
+                "custom-gradient",
+                op,
+                called,
+                "the function's own backward rule is bypassed: tensors given as keywords don't reach it",
+            )
     if op in _PYTHON:
         return Cut("left-tensorflow", op, line, "the computation inside leaves TensorFlow; nothing of it is recorded")
     if any(graph.producers.get(n) is not node for n in node.outputs):
@@ -225,7 +284,9 @@ def _last_way_out(recorder: Recorder, graph: Graph, call: GradientCall, number: 
             producer = graph.producers.get(way_out.tensor)
             path = steps(graph.way(number, producer)) if producer is not None else ()
             cause = "hard-threshold" if way_out.kind == "bool()" else "left-tensorflow"
-            return Cut(cause, name_of_exit(way_out), innermost(way_out.stack), "here the value leaves TensorFlow", path=path)
+            return Cut(
+                cause, name_of_exit(way_out), innermost(way_out.stack), "here the value leaves TensorFlow", path=path
+            )
     return None
 
 
@@ -261,7 +322,12 @@ def _no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, n
     if not variable:
         made = graph.producers.get(number)
         if made is not None and call.tape in made.tapes:
-            return Cut("unconnected-target", "recomputed tensor", innermost(made.stack), "the target was computed without this tensor")
+            return Cut(
+                "unconnected-target",
+                "recomputed tensor",
+                innermost(made.stack),
+                "the target was computed without this tensor",
+            )
         target = next((graph.producers[t] for t in graph.targets if t in graph.producers), None)
         place = innermost(call.stack)
         if target is not None:
@@ -308,8 +374,17 @@ def _second_order_gone(recorder: Recorder, graph: Graph, call: GradientCall) -> 
     target = next(t for t in graph.targets if t in recorder.gradient_results)
     earlier = recorder.gradient_results[target]
     place = innermost(earlier.stack)
-    if call.tape is not None and not (call.tape.opened <= earlier.index and (call.tape.closed is None or earlier.index <= call.tape.closed)):
-        return Cut("second-order-tape", "call outside tape", place, "the first gradient was taken while the outer tape was not recording")
+    if call.tape is not None and not (
+        call.tape.opened <= earlier.index and (call.tape.closed is None or earlier.index <= call.tape.closed)
+    ):
+        return Cut(
+            "second-order-tape",
+            "call outside tape",
+            place,
+            "the first gradient was taken while the outer tape was not recording",
+        )
     if earlier.index >= 0 and target not in graph.producers:
-        return Cut("second-order-tape", "call outside tape", place, "the first gradient was taken while no tape recorded it")
+        return Cut(
+            "second-order-tape", "call outside tape", place, "the first gradient was taken while no tape recorded it"
+        )
     return Cut("second-order-vanishes", "gradient", place, "the first derivative doesn't depend on this variable")

@@ -1,13 +1,16 @@
 """What an exception says about a gradient: which line, which operation, which kind of mistake."""
 
 import re
+
 from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.frames import innermost, outside, traceback_places
 from gradlab.instruments.doctor.graph import Graph
 from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
 
-_NO_RULE = re.compile(r"registry has no entry for: (\S+)|No gradient defined for operation\s*'?\S*'? ?\(op type: (\w+)\)")
+_NO_RULE = re.compile(
+    r"registry has no entry for: (\S+)|No gradient defined for operation\s*'?\S*'? ?\(op type: (\w+)\)"
+)
 
 
 def _error(error: BaseException) -> str:
@@ -61,17 +64,32 @@ def why_raised_in_gradient(recorder: Recorder, graph: Graph, call: GradientCall)
     assert error is not None
     details = {"error": _error(error)}
     if call.repeated:
-        return Cut("tape-reuse", "tape asked twice", innermost(call.stack), "a tape that isn't persistent answers once", details=details)
+        return Cut(
+            "tape-reuse",
+            "tape asked twice",
+            innermost(call.stack),
+            "a tape that isn't persistent answers once",
+            details=details,
+        )
     missing = _NO_RULE.search(str(error))
     if missing:
         return _without_rule(graph, call, missing[1] or missing[2], details)
     rule = _rule_at_fault(graph, call, error)
     if rule is not None:
         return rule
-    if any(not hasattr(t, "dtype") or not hasattr(t, "op") and not hasattr(t, "_id") for t in call.targets) or not call.targets:
+    if (
+        any(not hasattr(t, "dtype") or (not hasattr(t, "op") and not hasattr(t, "_id")) for t in call.targets)
+        or not call.targets
+    ):
         leaving = [w for w in recorder.ways_out if w.index <= call.index]
         if leaving:
-            return Cut("left-tensorflow", leaving[-1].kind, innermost(leaving[-1].stack), "the target is not a tensor any more", details=details)
+            return Cut(
+                "left-tensorflow",
+                leaving[-1].kind,
+                innermost(leaving[-1].stack),
+                "the target is not a tensor any more",
+                details=details,
+            )
     cut = why_raised(recorder, error)
     cut.place = cut.place or innermost(call.stack)
     return cut
@@ -82,13 +100,27 @@ def _without_rule(graph: Graph, call: GradientCall, op: str, details: dict[str, 
     node = nodes[-1] if nodes else None
     if node is not None and node.of is not None:
         place = innermost(node.of.stack)
-        return Cut("second-order-op", op, place, f"the backward rule of {node.of.op} has no gradient of its own", details=details)
+        return Cut(
+            "second-order-op",
+            op,
+            place,
+            f"the backward rule of {node.of.op} has no gradient of its own",
+            details=details,
+        )
     if node is not None and node.in_backward:
-        return Cut("second-order-op", op, innermost(node.stack), "this backward rule has no gradient of its own", details=details)
+        return Cut(
+            "second-order-op",
+            op,
+            innermost(node.stack),
+            "this backward rule has no gradient of its own",
+            details=details,
+        )
     if node is None:
         compiled = [n for n in graph.nodes if n.rule is not None and graph.leads(n)]
         node = compiled[-1] if compiled else None
-    return Cut(*_missing_rule(op), innermost(node.stack) if node is not None else innermost(call.stack), "", details=details)
+    return Cut(
+        *_missing_rule(op), innermost(node.stack) if node is not None else innermost(call.stack), "", details=details
+    )
 
 
 def _rule_at_fault(graph: Graph, call: GradientCall, error: BaseException) -> Cut | None:
@@ -100,7 +132,9 @@ def _rule_at_fault(graph: Graph, call: GradientCall, error: BaseException) -> Cu
     details = {"error": _error(error)}
     own = [place for place in lines if place not in [innermost(call.stack)]]
     if own:
-        return Cut("custom-gradient", "tf.custom_gradient", own[0], "the hand-written backward rule raised", details=details)
+        return Cut(
+            "custom-gradient", "tf.custom_gradient", own[0], "the hand-written backward rule raised", details=details
+        )
     node = _last_rule(graph)
     called = (outside(node.stack, "custom_gradient") or innermost(node.stack)) if node is not None else None
     if node is not None and node.keywords:
@@ -109,7 +143,13 @@ def _rule_at_fault(graph: Graph, call: GradientCall, error: BaseException) -> Cu
     inside = innermost(call.last_user_stack)
     if inside is not None and inside != innermost(call.stack):
         called = inside
-    return Cut("custom-gradient", "tf.custom_gradient", called, "its backward rule gave back a wrong number of gradients", details=details)
+    return Cut(
+        "custom-gradient",
+        "tf.custom_gradient",
+        called,
+        "its backward rule gave back a wrong number of gradients",
+        details=details,
+    )
 
 
 def _through_custom_gradient(error: BaseException) -> bool:

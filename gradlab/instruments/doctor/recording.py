@@ -9,6 +9,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -90,7 +91,9 @@ class GradientCall:
 class Recorder:
     """Listens to TensorFlow in the thread that calls `start`, until `stop`."""
 
-    def __init__(self, on_gradient: Callable[[GradientCall], None] | None = None, base: FrameType | None = None) -> None:
+    def __init__(
+        self, on_gradient: Callable[[GradientCall], None] | None = None, base: FrameType | None = None
+    ) -> None:
         self.nodes: list[Node] = []
         self.ways_out: list[WayOut] = []
         self.calls: int = 0
@@ -144,18 +147,22 @@ class Recorder:
         for name in ("_push_tape", "_pop_tape", "watch"):
             self._replace(ground.GradientTape, name, getattr(self, f"_wrap{'' if name[0] == '_' else '_'}{name}"))
         for name in ("gradient", "jacobian", "batch_jacobian"):
-            self._replace(ground.GradientTape, name, lambda original, kind=name: self._wrap_gradient(original, kind))
+            self._replace(ground.GradientTape, name, partial(self._wrap_gradient, kind=name))
         for name in ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__"):
             home = next((c for c in ground.EagerTensor.__mro__ if name in vars(c)), None)
             if home is not None:
-                self._replace(home, name, lambda original, kind=name: self._wrap_way_out(original, kind))
+                self._replace(home, name, partial(self._wrap_way_out, kind=name))
         ground.register_gradient_function(self._gradient_function)
         self._undo.append(lambda: ground.register_gradient_function(ground.gradient_function))
 
     def _replace(self, home: Any, name: str, wrap: Callable[[Any], Any]) -> None:
         original = vars(home)[name]
         setattr(home, name, wrap(original))
-        self._undo.append(lambda: setattr(home, name, original))
+
+        def put_back() -> None:
+            setattr(home, name, original)
+
+        self._undo.append(put_back)
 
     def stop(self) -> None:
         """Put everything back as it was."""
@@ -171,7 +178,9 @@ class Recorder:
 
     # ---- operations -----------------------------------------------------------------------------
 
-    def _operation(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
+    def _operation(
+        self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+    ) -> None:
         if graph is not None or self._deaf or threading.get_ident() != self._thread:
             return
         op = op_type.decode() if isinstance(op_type, bytes) else op_type
@@ -252,10 +261,12 @@ class Recorder:
         elif not _ON_VARIABLES.search(op):
             self.unrepeatable = op
         elif node.handles[0] not in self.handles:
-            named = dict(zip(node.attrs[::2], node.attrs[1::2], strict=False))
-            dtype = named.get("dtype") or (inputs[1].dtype if len(inputs) > 1 else None)
-            if dtype is not None:
-                self.handles[node.handles[0]] = (inputs[0], tf.as_dtype(dtype))
+            handle = next(tensor for tensor in inputs if tensor._id == node.handles[0])
+            dtype = ground.variable_dtype(handle)
+            if dtype is None:
+                self.unrepeatable = op
+            else:
+                self.handles[node.handles[0]] = (handle, dtype)
 
     def _is_value_of(self, tensor: Any, variable: Any, taped: bool) -> bool:
         """Whether a tensor that no operation made is a variable's value, and not a constant of the same shape."""
@@ -479,7 +490,13 @@ class _Deaf:
 _ON_VARIABLES = re.compile(r"Variable|^Resource(Gather|Scatter|Apply|SparseApply|StridedSlice)|DisableCopyOnRead")
 # Libraries ask these of tensors for their own ends.
 _ASIDE = {"__bool__", "__index__"}
-_KINDS = {"numpy": "numpy()", "__array__": "np.asarray", "__float__": "float()", "__int__": "int()", "__bool__": "bool()"}
+_KINDS = {
+    "numpy": "numpy()",
+    "__array__": "np.asarray",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__bool__": "bool()",
+}
 
 
 def _has_tensor_keywords(frame: FrameType) -> bool:

@@ -34,13 +34,14 @@ def kept(handles: dict[int, tuple[Any, tf.DType]]) -> Iterator[Callable[[], None
         (handle, tf.constant(tf.raw_ops.ReadVariableOp(resource=handle, dtype=dtype).numpy()))
         for handle, dtype in handles.values()
     ]
-    python, numpy, tensorflow = random.getstate(), np.random.get_state(), ground.eager_generator_state()
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    tensorflow = ground.eager_generator_state()
 
     def put_back() -> None:
         for handle, value in values:
             tf.raw_ops.AssignVariableOp(resource=handle, value=value)
         random.setstate(python)
-        np.random.set_state(numpy)
+        np.random.set_state(numpy)  # noqa: NPY002
         ground.restore_eager_generator(tensorflow)
 
     try:
@@ -68,7 +69,9 @@ def _run(fn: Callable[[], Any], base: Any, number: int) -> Run:
     finally:
         recorder.stop()
     flat = [t for t in tf.nest.flatten(target) if t is not None]
-    call = GradientCall(recorder.tapes[0] if recorder.tapes else None, "gradient", flat, [], None, None, (), recorder.count)
+    call = GradientCall(
+        recorder.tapes[0] if recorder.tapes else None, "gradient", flat, [], None, None, (), recorder.count
+    )
     graph = Graph(recorder.nodes, call)
     returns = []
     for name, node in first_returns(graph).items():
@@ -102,7 +105,9 @@ def _differ(a: Any, b: Any) -> bool:
     return not bool(np.array_equal(a, b))
 
 
-def moves(fn: Callable[[], Any], base: Any, source: Any, number: int, handles: dict[int, tuple[Any, tf.DType]]) -> Cut | bool | None:
+def moves(
+    fn: Callable[[], Any], base: Any, source: Any, number: int, handles: dict[int, tuple[Any, tf.DType]]
+) -> Cut | bool | None:
     """Whether the target's value depends on a variable although no recorded way leads there.
 
     Args:
@@ -129,7 +134,9 @@ def moves(fn: Callable[[], Any], base: Any, source: Any, number: int, handles: d
             nudged = _run(fn, base, number)
         except Exception:
             return None
-    if len(plain.value) == len(nudged.value) and not any(_differ(a, b) for a, b in zip(plain.value, nudged.value, strict=True)):
+    if len(plain.value) == len(nudged.value) and not any(
+        _differ(a, b) for a, b in zip(plain.value, nudged.value, strict=True)
+    ):
         return False
     return _where(plain, nudged, number)
 
@@ -154,25 +161,48 @@ def _where(plain: Run, nudged: Run, number: int) -> Cut:
         way_out = left[-1]
         producer = plain.graph.producers.get(way_out.tensor)
         path = steps(plain.graph.way(number, producer)) if producer is not None else ()
-        return Cut("left-tensorflow", name_of_exit(way_out), innermost(way_out.stack), "here the value leaves TensorFlow", path=path, details=details)
+        return Cut(
+            "left-tensorflow",
+            name_of_exit(way_out),
+            innermost(way_out.stack),
+            "here the value leaves TensorFlow",
+            path=path,
+            details=details,
+        )
     end = None
     for node in plain.graph.nodes:
-        if node.index < limit and any(node.floating) and any(n in depending for n in node.outputs):
-            if not any(n in plain.graph.consumers for n in node.outputs if n in depending) and (newest is None or node.outputs[-1] < newest):
-                end = node
+        mine = [n for n in node.outputs if n in depending]
+        used = any(n in plain.graph.consumers for n in mine)
+        if mine and not used and node.index < limit and any(node.floating) and (newest is None or mine[-1] < newest):
+            end = node
     if end is not None:
         path = steps(plain.graph.way(number, end))
         place = exit_line(innermost(end.stack), innermost(back.stack) if back is not None else None)
         called = re.search(r"\b(?:np|numpy)\.[\w.]+", place.code) if place is not None else None
-        return Cut("left-tensorflow", called[0] if called else "outside TensorFlow", place, "here the value leaves TensorFlow", path=path, details=details)
-    return Cut("left-tensorflow", "outside TensorFlow", innermost(back.stack) if back else None, "the value comes back here as a constant", details=details)
+        return Cut(
+            "left-tensorflow",
+            called[0] if called else "outside TensorFlow",
+            place,
+            "here the value leaves TensorFlow",
+            path=path,
+            details=details,
+        )
+    return Cut(
+        "left-tensorflow",
+        "outside TensorFlow",
+        innermost(back.stack) if back else None,
+        "the value comes back here as a constant",
+        details=details,
+    )
 
 
-_ELSEWHERE = re.compile(r"\b(np|numpy|scipy|math|cv2|Image|pd|torch|jax|skimage)\.|\.(numpy|item|tolist)\(|\b(float|int|list)\(")
+_ELSEWHERE = re.compile(
+    r"\b(np|numpy|scipy|math|cv2|Image|pd|torch|jax|skimage)\.|\.(numpy|item|tolist)\(|\b(float|int|list)\("
+)
 
 
 def exit_line(last: Place | None, back: Place | None) -> Place | None:
-    """Where a value left TensorFlow without being seen: the line itself if it names NumPy, else the next that uses its result.
+    """Where a value left TensorFlow unseen: the line itself if it names NumPy, else the next that uses its result.
 
     `np.asarray(tensor)` takes the values through Python's buffer protocol, which can't be observed.
     """

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.flow import Flow, scale_of
 from gradlab.instruments.doctor.frames import innermost
@@ -15,9 +14,9 @@ from gradlab.instruments.doctor.recording import Node
 
 _HALF = (tf.float16, tf.bfloat16)
 _LINALG = (
-    "Svd", "SelfAdjointEig", "SelfAdjointEigV2", "Eig", "Qr", "Cholesky", "MatrixInverse", "MatrixSolve", "MatrixSolveLs",
-    "MatrixTriangularSolve", "MatrixSquareRoot", "MatrixLogarithm", "MatrixExponential", "MatrixDeterminant",
-    "LogMatrixDeterminant", "TridiagonalSolve", "BatchSvd",
+    "Svd", "SelfAdjointEig", "SelfAdjointEigV2", "Eig", "Qr", "Cholesky", "MatrixInverse", "MatrixSolve",
+    "MatrixSolveLs", "MatrixTriangularSolve", "MatrixSquareRoot", "MatrixLogarithm", "MatrixExponential",
+    "MatrixDeterminant",    "LogMatrixDeterminant", "TridiagonalSolve", "BatchSvd",
 )  # fmt: skip
 
 
@@ -26,8 +25,7 @@ def why_sick(graph: Graph, flow: Flow, number: int, status: str) -> Cut | None:
     origin = _forward_origin(graph, number)
     if origin is not None:
         return _overflow(graph, origin, number)
-    cut = _walk(graph, flow, number, status)
-    return cut
+    return _walk(graph, flow, number, status)
 
 
 def _floats(tensors: Any) -> list[Any]:
@@ -69,10 +67,18 @@ def _overflow(graph: Graph, node: Node, number: int) -> Cut:
     kind = "NaN" if any(scale_of(t).nan for t in _floats(node.output_tensors)) else "infinite"
     path = steps(graph.way(number, node))
     if half:
-        return Cut("mixed-precision", node.op, line, f"the value itself becomes {kind} here: 16 bits don't hold it", path=path)
+        return Cut(
+            "mixed-precision", node.op, line, f"the value itself becomes {kind} here: 16 bits don't hold it", path=path
+        )
     if node.op in _LINALG:
         return Cut("degenerate-linalg", node.op, line, f"the value itself becomes {kind} here", path=path)
-    return Cut("nan-singular-point", node.op, line, f"the value itself becomes {kind} here, already in the forward pass", path=path)
+    return Cut(
+        "nan-singular-point",
+        node.op,
+        line,
+        f"the value itself becomes {kind} here, already in the forward pass",
+        path=path,
+    )
 
 
 def _walk(graph: Graph, flow: Flow, number: int, status: str) -> Cut | None:
@@ -157,7 +163,12 @@ def _nonfinite(graph: Graph, flow: Flow, node: Node) -> Cut:
     if is_compiled(node):
         return Cut("nan-singular-point", node.op, line, "somewhere inside the compiled function that is called here")
     if node.rule is not None:
-        return Cut("custom-gradient", "tf.custom_gradient", line, "its hand-written backward rule gives values that are not finite")
+        return Cut(
+            "custom-gradient",
+            "tf.custom_gradient",
+            line,
+            "its hand-written backward rule gives values that are not finite",
+        )
     wider = _in_32_bits(node, flow)
     if wider is not None and all(scale_of(g).finite for g in wider if g is not None):
         return Cut("mixed-precision", node.op, line, "the gradient overflows 16 bits here")
@@ -200,26 +211,42 @@ def _zero(graph: Graph, flow: Flow, node: Node, number: int) -> Cut:
         line = (innermost(forward.stack) if forward else None) or line
         return Cut("second-order-vanishes", node.op, line, "the second derivative is zero here")
     if node.op in _PYTHON:
-        return Cut("left-tensorflow", node.op, line, "the Python function inside computes without TensorFlow, which is reported as a slope of zero")
+        return Cut(
+            "left-tensorflow",
+            node.op,
+            line,
+            "the Python function inside computes without TensorFlow, which is reported as a slope of zero",
+        )
     if is_compiled(node):
         return Cut("zero-saturation", node.op, line, "somewhere inside the compiled function that is called here")
     if node.rule is not None:
         return Cut("custom-gradient", "tf.custom_gradient", line, "its hand-written backward rule gives zero")
     if node.op in _LINALG:
-        return Cut("degenerate-linalg", node.op, line, "equal eigen- or singular values: their directions are not defined, and TensorFlow gives zero")
+        return Cut(
+            "degenerate-linalg",
+            node.op,
+            line,
+            "equal eigen- or singular values: their directions are not defined, and TensorFlow gives zero",
+        )
     if any(not scale_of(t).finite for t in _floats(node.output_tensors)):
-        cause = "mixed-precision" if any(t.dtype in _HALF for t in _floats(node.output_tensors)) else "nan-singular-point"
+        cause = (
+            "mixed-precision" if any(t.dtype in _HALF for t in _floats(node.output_tensors)) else "nan-singular-point"
+        )
         return Cut(cause, node.op, line, "the value itself is not finite here")
     wider = _in_32_bits(node, flow)
     if wider is not None and any(not scale_of(g).zero for g in wider if g is not None):
-        return Cut("mixed-precision", node.op, line, "the gradient is smaller than the smallest number that 16 bits hold")
+        return Cut(
+            "mixed-precision", node.op, line, "the gradient is smaller than the smallest number that 16 bits hold"
+        )
     if _zero_everywhere(node):
         return Cut("zero-gradient-op", node.op, line, "its derivative is zero by definition, whatever the values")
     factor = _zero_factor(graph, node)
     if factor is not None:
         return _zero_factor_cut(graph, flow, node, factor)
     if _chosen_other(node):
-        return Cut("zero-clip", node.op, line, "every value lies where the clip's limit (or the other branch) was chosen")
+        return Cut(
+            "zero-clip", node.op, line, "every value lies where the clip's limit (or the other branch) was chosen"
+        )
     return Cut("zero-saturation", node.op, line, "every value lies where the function is flat")
 
 
@@ -269,15 +296,28 @@ def _zero_factor_cut(graph: Graph, flow: Flow, node: Node, factor: int) -> Cut:
         if made is None or made.input_tensors is None or made.handles:
             break
         floats = [
-            (n, t) for n, t in zip(made.inputs, made.input_tensors, strict=False) if t.dtype.is_floating or t.dtype.is_complex
+            (n, t)
+            for n, t in zip(made.inputs, made.input_tensors, strict=False)
+            if t.dtype.is_floating or t.dtype.is_complex
         ]
         zeros = [n for n, t in floats if scale_of(t).zero]
         if not zeros:
             if floats:
-                return Cut("zero-saturation", made.op, innermost(made.stack), f"its result is zero everywhere, and {node.op} multiplies by it")
+                return Cut(
+                    "zero-saturation",
+                    made.op,
+                    innermost(made.stack),
+                    f"its result is zero everywhere, and {node.op} multiplies by it",
+                )
             break
         number = zeros[0]
-    return Cut("zero-saturation", node.op, innermost(node.stack), "the other factor of this product is exactly zero", details={"factor": "zero"})
+    return Cut(
+        "zero-saturation",
+        node.op,
+        innermost(node.stack),
+        "the other factor of this product is exactly zero",
+        details={"factor": "zero"},
+    )
 
 
 def _chosen_other(node: Node) -> bool:
@@ -288,4 +328,6 @@ def _chosen_other(node: Node) -> bool:
         return False
     if node.op in ("Select", "SelectV2", "Minimum", "Maximum", "ClipByValue"):
         return True
-    return any(bool(tf.reduce_all(tf.equal(outputs[0], tf.zeros_like(outputs[0]) + t))) for t in inputs if t.shape.rank == 0)
+    return any(
+        bool(tf.reduce_all(tf.equal(outputs[0], tf.zeros_like(outputs[0]) + t))) for t in inputs if t.shape.rank == 0
+    )

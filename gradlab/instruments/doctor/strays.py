@@ -11,7 +11,9 @@ from gradlab.instruments.doctor.graph import Graph, is_write
 from gradlab.instruments.doctor.recording import GradientCall, Recorder
 
 
-def strays(recorder: Recorder, graph: Graph | None, call: GradientCall, listed: set[int | None]) -> list[tuple[int, Finding]]:
+def strays(
+    recorder: Recorder, graph: Graph | None, call: GradientCall, listed: set[int | None]
+) -> list[tuple[int, Finding]]:
     """Variables that could learn, take part in the target, and are in no list where they seem to belong.
 
     A variable counts only with evidence that it was forgotten: it was made while the program ran, or it was read inside
@@ -28,7 +30,10 @@ def strays(recorder: Recorder, graph: Graph | None, call: GradientCall, listed: 
         graph = graph or Graph(recorder.nodes, call)
         if number not in graph.leading or not _has_gradient(graph, number):
             continue
-        if any(is_write(node) and number in node.handles and node.index > 0 and not evidence.startswith("it is made") for node in graph.nodes):
+        if any(
+            is_write(node) and number in node.handles and node.index > 0 and not evidence.startswith("it is made")
+            for node in graph.nodes
+        ):
             continue
         found.append((number, _finding(recorder, call, graph, number, variable, evidence)))
     return found
@@ -40,7 +45,12 @@ def _has_gradient(graph: Graph, number: int) -> bool:
 
 
 def _evidence(recorder: Recorder, call: GradientCall, number: int, variable: Any, listed: set[int | None]) -> str:
-    if call.tape is not None and number in recorder.creation and recorder.started_at < number and _made_in_tape(recorder, call, number):
+    if (
+        call.tape is not None
+        and number in recorder.creation
+        and recorder.started_at < number
+        and _made_in_tape(recorder, call, number)
+    ):
         return "it is made anew each time the function runs"
     owners = [owner for reference in recorder.owners.get(number, ()) if (owner := reference()) is not None]
     for owner in owners:
@@ -73,7 +83,9 @@ def number_of(variable: Any) -> int | None:
     return getattr(getattr(variable, "handle", None), "_id", None)
 
 
-def _finding(recorder: Recorder, call: GradientCall, graph: Graph, number: int, variable: Any, evidence: str) -> Finding:
+def _finding(
+    recorder: Recorder, call: GradientCall, graph: Graph, number: int, variable: Any, evidence: str
+) -> Finding:
     name = _name(recorder, number, variable)
     stack = recorder.creation.get(number, ())
     place = innermost(stack) or next((innermost(n.stack) for n, _ in graph.consumers.get(number, ())), None)
