@@ -15,6 +15,8 @@ _HOME = {
     "diagnose": "gradlab.instruments.doctor.visit",
     "doctor": "gradlab.instruments.doctor.visit",
     "Diagnosis": "gradlab.instruments.doctor.examine",
+    "xray": "gradlab.instruments.xray",
+    "XRay": "gradlab.instruments.xray",
     "predict": "gradlab.exercises.notebook",
     "check": "gradlab.exercises.notebook",
     "hint": "gradlab.exercises.notebook",
