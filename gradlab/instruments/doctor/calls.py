@@ -122,10 +122,11 @@ def call_in(code: str, op: str) -> Call | None:
     names = {_plain(name) for name in (op, re.sub(r"V\d+$", "", op), *_SPELLINGS.get(op, ()))}
     outside = re.match(r"(\w+)\(\)$", op)
     operator = _OPERATORS.get(op)
+    numpy = re.sub(r"^np[. ]|\(\)$", "", op) if re.match(r"np[. ]", op) else ""
     for node in _inner_first(tree):
         if isinstance(node, ast.Call):
             last = _last_name(node.func)
-            if op.startswith("np ") and _root(node.func) in _NUMPY:
+            if numpy and _root(node.func) in _NUMPY and (numpy == last or not numpy[0].isalpha()):
                 return _of_call(code, node)
             if outside and last == outside[1]:
                 return _of_call(code, node)
@@ -136,6 +137,15 @@ def call_in(code: str, op: str) -> Call | None:
         elif operator and isinstance(node, ast.BinOp) and isinstance(node.op, operator) and op not in ("Mul", "Sub"):
             return _between(code, node, node.left, node.right, operator)
     return None
+
+
+def calls_of(code: str, *names: str) -> list[Call]:
+    """The calls in some code of functions or methods with these names, outer ones first; of all functions for ""."""
+    tree = tree_of(code)
+    if tree is None:
+        return []
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [_of_call(code, node) for node in calls if names == ("",) or _last_name(node.func) in names]
 
 
 def source_of(code: str, node: ast.expr) -> str:
@@ -189,3 +199,40 @@ def _of_call(code: str, node: ast.Call) -> Call:
 def _between(code: str, node: ast.expr, left: ast.expr, right: ast.expr, operator: type) -> Call:
     sides = (source_of(code, left), source_of(code, right))
     return Call(*place_of(code, node), source_of(code, node), operator.__name__, sides)
+
+
+def folded(code: str, room: int) -> str:
+    """Code whose long lines are broken inside their brackets, so that it stays what it was."""
+    return "\n".join(piece for line in code.splitlines() for piece in _broken(line, room))
+
+
+def _broken(line: str, room: int) -> list[str]:
+    pieces, margin = [], " " * (len(line) - len(line.lstrip()) + 4)
+    while len(line) > room:
+        place = _break(line, room)
+        if place is None:
+            break
+        pieces.append(line[:place].rstrip())
+        line = margin + line[place:].lstrip()
+    return [*pieces, line]
+
+
+def _break(line: str, room: int) -> int | None:
+    """The last place before the margin at which a line may be broken: inside brackets, outside quotes."""
+    depth, quote, best = 0, "", None
+    start = len(line) - len(line.lstrip()) + 8
+    for place, letter in enumerate(line[:room], 1):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter == "#":
+            break
+        elif letter in "([{":
+            depth += 1
+            best = place if place > start else best
+        elif letter in ")]}":
+            depth -= 1
+        elif letter == " " and depth > 0 and place > start:
+            best = place
+    return best

@@ -1,13 +1,17 @@
 """The doctor's report as plain text, 80 columns wide: the verdict, then the worst first."""
 
+import re
 import textwrap
 from collections.abc import Iterable
+from itertools import groupby
 
+from gradlab.instruments.doctor.calls import folded
 from gradlab.instruments.doctor.finding import STATUSES, Finding
 from gradlab.instruments.doctor.story import Group, Row, Story, shown_file
 from gradlab.instruments.doctor.wording import because, listed, say
 
 WIDTH = 80
+_JOINED = "\0"
 _LOOP = {"first": " ┐", "inner": " │", "last": " ┘", "only": ""}
 # Causes whose way ends before the loss.
 _NOWHERE = {"unused-variable", "unconnected-target", "untracked-variable"}
@@ -66,8 +70,8 @@ def heading(group: Group) -> tuple[str, str, str]:
     what = say(finding.status, error=error_of(finding)[0])
     if finding.out_of > 1:
         what = say("times", what=what, times=finding.times, out_of=finding.out_of)
-    why = because(finding.cause, finding.op)
-    others = [because(cause, finding.op) for cause in finding.also]
+    why = because(finding.cause, finding.op, len(group.names))
+    others = [because(cause, finding.op, len(group.names)) for cause in finding.also]
     for other in filter(None, others):
         why = say("or", why=why, other=other) if why else other
     return names, what, why
@@ -89,24 +93,19 @@ def seen(finding: Finding, row: Row) -> str:
     if len(ops) > 5:
         chain = say("many steps", first=" → ".join(ops[:2]), last=" → ".join(ops[-2:]), count=len(ops))
     else:
-        chain = " → ".join(ops) or finding.op
+        chain = " → ".join(ops) or (
+            finding.op if re.match(r"[A-Z]|\S+$", finding.op) and finding.op != "unused" else ""
+        )
     return say("seen", ops=chain, note=finding.note) if finding.note and chain else chain or finding.note
 
 
 def blocks(advice: str) -> Iterable[tuple[bool, str]]:
     """Advice in parts: whether the part is code, and its text."""
-    code: list[str] = []
-    for line in advice.splitlines():
-        if line.startswith("    "):
-            code.append(line[4:])
-            continue
+    for code, lines in groupby(advice.splitlines(), key=lambda line: line.startswith("    ")):
         if code:
-            yield True, "\n".join(code)
-            code = []
-        if line.strip():
-            yield False, line.strip()
-    if code:
-        yield True, "\n".join(code)
+            yield True, "\n".join(line[4:] for line in lines)
+        else:
+            yield from ((False, line) for line in lines if line.strip())
 
 
 def _group(group: Group) -> list[str]:
@@ -123,7 +122,10 @@ def _group(group: Group) -> list[str]:
     advice = list(blocks(advice_of(group)))
     if advice:
         lines += ["", "  " + say("write instead" if any(code for code, _ in advice) else "what to do")]
-        lines += [textwrap.indent(text, " " * 6) if code else _wrapped(text, indent=4) for code, text in advice]
+        lines += [
+            textwrap.indent(folded(text, WIDTH - 6), " " * 6) if code else _wrapped(text, indent=4)
+            for code, text in advice
+        ]
     if group.differing:
         lines.append(_wrapped(say("same for", names=listed(group.differing)), indent=4))
     return lines
@@ -198,12 +200,15 @@ def _pieces(code: str, room: int) -> Iterable[tuple[int, str]]:
 
 
 def _wrapped(text: str, indent: int = 0, hanging: int = 0, start: str = "") -> str:
+    """Text filled to the width; short code in backquotes stays on one line."""
     first = start or " " * indent
-    return textwrap.fill(
-        text,
+    whole = re.sub(r"`[^`]{1,40}`", lambda found: found[0].replace(" ", _JOINED), text)
+    filled = textwrap.fill(
+        whole,
         WIDTH,
         initial_indent=first,
         subsequent_indent=first + " " * hanging,
         break_on_hyphens=False,
         break_long_words=False,
     )
+    return filled.replace(_JOINED, " ")

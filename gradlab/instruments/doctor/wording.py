@@ -29,7 +29,7 @@ WORDS: dict[str, str] = {
     "none": "no gradient",
     "zero": "a gradient of exactly zero",
     "nonfinite": "a gradient that is not finite",
-    "untracked": "used, but in no list",
+    "untracked": "no gradient was asked for",
     "raises": "{error}",
     "the program": "the program",
     "what": "{names}: {what}",
@@ -57,6 +57,9 @@ WORDS: dict[str, str] = {
     "healthy some": "The gradients of {names} are there, finite and not zero.",
     "eagerly": "Compiled functions were run operation by operation, so that every line could be seen.",
     # lists of names
+    "it": "it",
+    "them": "them",
+    "this operation": "this operation",
     "and": "{first} and {last}",
     "and more": "{first} and {count} more",
     # the picture for those who can't see it
@@ -64,41 +67,41 @@ WORDS: dict[str, str] = {
     "picture step": "line {line}, {code}",
 }
 
-# Why, after "because". {op} is the operation.
+# Why, after "because". {op} is the operation; {it} stands for one variable or for several.
 BECAUSE: dict[str, str] = {
-    "left-tensorflow": "its value goes through Python or NumPy",
+    "left-tensorflow": "the value goes through Python or NumPy",
     "captured-outside": "the loss uses a tensor that was computed before",
-    "outside-tape": "this ran while the tape was not recording",
-    "not-watched": "the tape was not told to watch it in time",
-    "unconnected-target": "the target is not computed from it",
-    "unused-variable": "it never enters the loss",
-    "untracked-variable": "no list of variables holds it",
-    "non-trainable": "it is marked as not trainable",
-    "assign-state": "its value goes through an assignment",
+    "outside-tape": "part of the computation ran while the tape was not recording",
+    "not-watched": "the tape was not told to watch {it} in time",
+    "unconnected-target": "the target is computed without {it}",
+    "unused-variable": "the loss is computed without {it}",
+    "untracked-variable": "the list of variables lacks {it}",
+    "non-trainable": "trainable=False keeps {it} out of the tape",
+    "assign-state": "the value goes through an assignment",
     "stop-gradient": "the gradient is stopped on purpose",
     "nondiff-op": "{op} has no derivative",
     "hard-threshold": "a yes-or-no decision stands in the way",
     "metric-as-loss": "a metric stands where a loss should",
     "sampling": "a random draw stands in the way",
-    "int-cast": "it becomes a whole number",
-    "integer-source": "it holds whole numbers itself",
-    "partial-gradient-op": "{op} has a gradient for other inputs, but not for this one",
+    "int-cast": "a float becomes a whole number",
+    "integer-source": "whole numbers have no gradient",
+    "partial-gradient-op": "{op} has a gradient only for its other inputs",
     "no-registered-gradient": "TensorFlow has no backward rule for {op}",
     "custom-gradient": "a hand-written backward rule is wrong or left out",
     "zero-gradient-op": "{op} is flat everywhere",
     "zero-clip": "every value lies outside the limits",
-    "zero-saturation": "it is multiplied by a slope of zero",
-    "zero-cancellation": "its contributions cancel each other",
-    "nan-singular-point": "{op} meets a value where it, or its slope, is infinite or undefined",
-    "nan-where": "the branch that where() leaves out has an infinite slope",
+    "zero-saturation": "a slope of zero multiplies {it}",
+    "zero-cancellation": "the contributions of its ways cancel",
+    "nan-singular-point": "{op} has no finite value or slope there",
+    "nan-where": "the branch that `where` leaves out has an infinite slope",
     "degenerate-linalg": "the matrix has no well-defined factors",
-    "mixed-precision": "16-bit numbers are too coarse here, or the loss is scaled wrongly",
+    "mixed-precision": "16-bit numbers don't reach far enough, or the loss is scaled wrongly",
     "second-order-tape": "the outer tape did not record the first gradient",
     "second-order-op": "{op} can't be differentiated a second time",
-    "second-order-vanishes": "the first gradient does not change with it",
+    "second-order-vanishes": "the first gradient does not change with {it}",
     "tape-reuse": "the tape was asked twice",
-    "recompute-grad": "it is lost in a recomputation",
-    "saved-model": "its backward rule was not saved with the model",
+    "recompute-grad": "the recomputation does not see {it}",
+    "saved-model": "the backward rule was not saved with the model",
 }
 
 
@@ -117,6 +120,6 @@ def listed(names: Sequence[str], quote: str = "", most: int = 3) -> str:
     return say("and", first=", ".join(quoted[:-1]), last=quoted[-1])
 
 
-def because(cause: str, op: str) -> str:
+def because(cause: str, op: str, count: int = 1) -> str:
     """Why, in words that follow "because"; empty where the cause isn't known."""
-    return BECAUSE.get(cause, "").format(op=op or "this operation")
+    return BECAUSE.get(cause, "").format(op=op or say("this operation"), it=say("it" if count == 1 else "them"))

@@ -1,0 +1,149 @@
+"""The user's line written again: gradients that are zero or not finite."""
+
+import ast
+import re
+from collections.abc import Callable
+
+from gradlab.instruments.doctor.calls import calls_of, replaced, tree_of
+from gradlab.instruments.doctor.lines import Line, Written, grouped, straight
+
+
+def _flat(line: Line) -> Written:
+    new = straight(line)
+    if new is None or line.call is None:
+        return None
+    if line.cut.op == "Sign":
+        soft = line.with_call(f"tf.tanh({grouped(line.call.arguments[0])} / 0.1)")
+        return "zero-gradient-op-sign", {"new": new, "soft": soft}
+    return "zero-gradient-op-line", {"new": new}
+
+
+def _clipped(line: Line) -> Written:
+    new = straight(line) if line.call is not None and "clip" in line.call.function else None
+    return ("zero-clip-line", {"new": new}) if new else None
+
+
+def _saturated(line: Line) -> Written:
+    if line.cut.details.get("factor"):
+        return "zero-saturation-factor", {}
+    if line.cut.op in ("Relu", "Relu6"):
+        if line.call is None:
+            return "zero-saturation-relu", {}
+        arguments = line.call.text[line.call.text.index("(") :]
+        return "zero-saturation-relu-line", {"new": line.with_call(f"tf.nn.leaky_relu{arguments}")}
+    if line.cut.op in ("Sigmoid", "Softmax", "LogSoftmax", "Tanh"):
+        return "zero-saturation-squash", {}
+    return None
+
+
+def _singular(line: Line) -> Written:
+    call, op = line.call, line.cut.op
+    if call is None or not call.arguments:
+        return (f"nan-singular-point-{op}", {}) if op in ("Sqrt", "Log", "RealDiv", "Pow") else None
+    x = grouped(call.arguments[0])
+    end = call.text[call.text.index(call.arguments[0]) + len(call.arguments[0]) :]
+    if op == "Sqrt" and call.function.endswith("norm"):
+        axis = re.sub(r"^\s*,\s*(?:ord=)?'?euclidean'?|\)$", "", end)
+        new = f"tf.sqrt(tf.reduce_sum(tf.square({call.arguments[0]}){axis}) + 1e-12)"
+        return (
+            ("nan-singular-point-norm", {"new": line.with_call(new)})
+            if re.fullmatch(r"(,\s*(axis|keepdims)\s*=\s*[-\w]+)*", axis)
+            else None
+        )
+    start = call.text[: call.text.index(call.arguments[0])]
+    if op in ("Sqrt", "Rsqrt"):
+        return "nan-singular-point-Sqrt-line", {"new": line.with_call(f"{start}{x} + 1e-12{end}")}
+    if op == "Log":
+        return "nan-singular-point-Log-line", {
+            "new": line.with_call(f"{start}tf.maximum({call.arguments[0]}, 1e-12){end}")
+        }
+    if op in ("Acos", "Asin", "Atanh"):
+        new = f"{start}tf.clip_by_value({call.arguments[0]}, -1.0 + 1e-6, 1.0 - 1e-6){end}"
+        return "nan-singular-point-Acos-line", {"new": line.with_call(new)}
+    if op == "RealDiv" and len(call.arguments) == 2:
+        return "nan-singular-point-RealDiv-line", {
+            "new": line.with_call(f"tf.math.divide_no_nan({', '.join(call.arguments)})")
+        }
+    if op == "Pow" and len(call.arguments) == 2:
+        base = f"tf.maximum({call.arguments[0]}, 1e-12)"
+        power = (
+            f"{base} ** {grouped(call.arguments[1])}"
+            if call.function == "Pow"
+            else f"{call.function}({base}, {call.arguments[1]})"
+        )
+        return "nan-singular-point-Pow-line", {"new": line.with_call(power)}
+    if op == "Exp":
+        return "nan-singular-point-Exp-line", {
+            "new": line.with_call(f"{start}tf.minimum({call.arguments[0]}, 80.0){end}")
+        }
+    return None
+
+
+def _chosen(line: Line) -> Written:
+    code = line.cut.details.get("where", "")
+    code = line.code if "where" in line.code else code
+    for where in calls_of(code, "where"):
+        if len(where.arguments) != 3:
+            continue
+        condition = where.arguments[0]
+        for place, branch in enumerate(where.arguments[1:], 1):
+            names = _names(condition) & _names(branch)
+            if len(names) != 1 or not calls_of(branch, ""):
+                continue
+            name = names.pop()
+            safe = f"tf.where({condition}, {name}, 1.0)" if place == 1 else f"tf.where({condition}, 1.0, {name})"
+            parts = list(where.arguments)
+            parts[place] = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", "safe", branch)
+            return "nan-where-line", {
+                "safe": safe,
+                "new": replaced(code, where, f"{where.function}({', '.join(parts)})"),
+                "x": name,
+            }
+    return None
+
+
+def _names(text: str) -> set[str]:
+    tree = tree_of(text)
+    called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)} if tree is not None else set()
+    roots = {"tf", "np", "tensorflow", "keras", "math"}
+    return (
+        {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called} - roots
+        if tree is not None
+        else set()
+    )
+
+
+def _degenerate(line: Line) -> Written:
+    call, op = line.call, line.cut.op
+    if op in ("Svd", "BatchSvd", "SelfAdjointEigV2", "Eig", "SelfAdjointEig"):
+        return "degenerate-linalg-spectrum", {}
+    if call is None or not call.arguments:
+        return None
+    x = call.arguments[0]
+    at = call.text.index(x)
+    new = f"{call.text[:at]}{grouped(x)} + 1e-6 * tf.eye(tf.shape({x})[-1]){call.text[at + len(x) :]}"
+    return "degenerate-linalg-line", {"new": line.with_call(new)}
+
+
+def _wider(line: Line) -> Written:
+    if line.cut.op in ("get_scaled_loss", "get_unscaled_gradients"):
+        new = re.sub(r"\bget_scaled_loss\b", "scale_loss", line.code)
+        return ("mixed-precision-renamed", {"new": new}) if new != line.code else ("mixed-precision-unscaled", {})
+    if "smaller" in line.cut.note:
+        return "mixed-precision-underflow", {}
+    call = line.call
+    if call is not None and len(call.arguments) == 1 and "(" in call.text:
+        x = call.arguments[0]
+        return "mixed-precision-line", {"new": line.with_call(call.text.replace(x, f"tf.cast({x}, tf.float32)", 1))}
+    return None
+
+
+BY_CAUSE: dict[str, tuple[Callable[[Line], Written], ...]] = {
+    "zero-gradient-op": (_flat,),
+    "zero-clip": (_clipped,),
+    "zero-saturation": (_saturated,),
+    "nan-singular-point": (_singular,),
+    "nan-where": (_chosen,),
+    "degenerate-linalg": (_degenerate,),
+    "mixed-precision": (_wider,),
+}
