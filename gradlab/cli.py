@@ -1,5 +1,6 @@
 """The ``gradlab`` command. Nothing heavy is imported before a command needs it, so that ``--help`` answers at once."""
 
+import contextlib
 import json
 import os
 import sys
@@ -178,6 +179,33 @@ def check(
         )
     typer.echo(json.dumps(report.as_data(), indent=1, ensure_ascii=False) if as_json else to_text(report, width()))
     raise typer.Exit(0 if report.ok else 1)
+
+
+@app.command(
+    help=say("help_doctor"), short_help=say("short_doctor"), context_settings={"allow_interspersed_args": False}
+)
+def doctor(
+    script: Annotated[str, typer.Argument(metavar="SCRIPT", help=say("help_script"), show_default=False)],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help=say("help_arguments"))] = None,
+    as_json: Annotated[bool | None, typer.Option("--json/--text", help=say("help_doctor_json"))] = None,
+) -> None:
+    """Run a script and say what is wrong with its gradients."""
+    from gradlab.instruments.doctor.script import NotAScript, run_script
+
+    given = list(arguments or ())
+    if as_json is None and given[-1:] == [
+        "--json"
+    ]:  # as the last word it is ours too; said before SCRIPT, all after it is the script's
+        as_json = bool(given.pop())
+    try:
+        ran = run_script(script, given)
+    except NotAScript as error:
+        raise BadArgument(f"{error}.", say("not_a_script_mend")) from None
+    if not ran.is_child:
+        with contextlib.suppress(OSError, ValueError):  # the script may have closed it
+            sys.stdout.flush()
+        typer.echo(json.dumps(ran.as_data()) if as_json else ran.as_text(), err=True)
+    sys.exit(ran.status)
 
 
 @app.command(help=say("help_env"), short_help=say("short_env"))

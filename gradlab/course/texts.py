@@ -42,6 +42,19 @@ ENGLISH = {
     ),
     "help_notebook": "The notebook to check.",
     "help_limit": "Seconds that one cell may take.",
+    "short_doctor": "Run a script and say what is wrong with its gradients.",
+    "help_doctor": (
+        "Run a script as Python would, and examine every tf.GradientTape in it: which gradients are None, zero or not "
+        "finite, why, and which line to change. The report follows on standard error when the script has ended; "
+        "standard output and the exit status are the script's own."
+    ),
+    "help_script": "The script. What follows it goes to the script.",
+    "help_arguments": "The script's own arguments.",
+    "help_doctor_json": (
+        "The report as JSON, one line, the last on standard error; or as text. It stands before SCRIPT; --json may "
+        "also be the last word, and then isn't handed to the script."
+    ),
+    "not_a_script_mend": "gradlab doctor SCRIPT [ARGS]",
     "short_env": "Check whether this machine is ready.",
     "help_env": "Check whether this machine is ready for the course.",
     "help_deep": "Import TensorFlow too, list its devices and take one gradient (some seconds).",

@@ -6,15 +6,30 @@ then says that it can't work on that version instead of working wrongly.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.eager import backprop, context, record
-from tensorflow.python.eager import tape as tape_module
-from tensorflow.python.framework import op_callbacks, op_def_registry, ops
-from tensorflow.python.ops import resource_variable_ops
 
 TRIED = "2.21"
+
+
+def _private(name: str) -> ModuleType:
+    """A private module of TensorFlow; an empty one where this release has none of that name."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return ModuleType(name)
+
+
+backprop = _private("tensorflow.python.eager.backprop")
+context = _private("tensorflow.python.eager.context")
+record = _private("tensorflow.python.eager.record")
+op_callbacks = _private("tensorflow.python.framework.op_callbacks")
+op_def_registry = _private("tensorflow.python.framework.op_def_registry")
+ops = _private("tensorflow.python.framework.ops")
+resource_variable_ops = _private("tensorflow.python.ops.resource_variable_ops")
 
 _NEEDED = (
     (op_callbacks, "add_op_callback"),
@@ -22,29 +37,28 @@ _NEEDED = (
     (record, "record_operation"),
     (record, "stop_recording"),
     (record, "should_record_backprop"),
-    (tape_module, "variable_accessed"),
+    (context, "context"),
     (backprop, "_gradient_function"),
-    (backprop.GradientTape, "_push_tape"),
-    (backprop.GradientTape, "_pop_tape"),
-    (backprop.GradientTape, "watch"),
-    (backprop.GradientTape, "gradient"),
-    (backprop.GradientTape, "jacobian"),
-    (backprop.GradientTape, "batch_jacobian"),
-    (backprop.pywrap_tfe, "TFE_Py_TapeSetIsStopped"),
-    (backprop.pywrap_tfe, "TFE_Py_RegisterGradientFunction"),
-    (ops, "gradient_registry"),
-    (ops, "EagerTensor"),
+    (backprop, "GradientTape._push_tape"),
+    (backprop, "GradientTape._pop_tape"),
+    (backprop, "GradientTape.watch"),
+    (backprop, "GradientTape.gradient"),
+    (backprop, "GradientTape.jacobian"),
+    (backprop, "GradientTape.batch_jacobian"),
+    (backprop, "pywrap_tfe.TFE_Py_TapeSetIsStopped"),
+    (backprop, "pywrap_tfe.TFE_Py_RegisterGradientFunction"),
+    (ops, "gradient_registry.lookup"),
     (ops, "uid"),
-    (ops.EagerTensor, "_id"),
-    (ops.EagerTensor, "numpy"),
+    (ops, "EagerTensor._id"),
+    (ops, "EagerTensor.numpy"),
     (op_def_registry, "get"),
     (resource_variable_ops, "BaseResourceVariable"),
 )
 
-GradientTape = backprop.GradientTape
-EagerTensor = ops.EagerTensor
+GradientTape = tf.GradientTape
+EagerTensor = getattr(ops, "EagerTensor", tf.Tensor)
 record_module = record
-gradient_function = backprop._gradient_function
+gradient_function = getattr(backprop, "_gradient_function", None)
 
 
 class UnsupportedTensorFlow(RuntimeError):
@@ -53,7 +67,15 @@ class UnsupportedTensorFlow(RuntimeError):
 
 def missing() -> list[str]:
     """The private names that this TensorFlow lacks; empty where the doctor can work."""
-    return [f"{getattr(home, '__name__', home)}.{name}" for home, name in _NEEDED if not hasattr(home, name)]
+    return [f"{home.__name__}.{name}" for home, name in _NEEDED if not _has(home, name)]
+
+
+def _has(home: Any, dotted: str) -> bool:
+    for name in dotted.split("."):
+        if not hasattr(home, name):
+            return False
+        home = getattr(home, name)
+    return True
 
 
 def require() -> None:
@@ -204,7 +226,9 @@ def backward_of(
         LookupError: the operation has no rule at all.
     """
     with unrecorded():
-        answer = gradient_function(op, attrs, len(inputs), list(inputs), list(outputs), list(upstream), (), "")
+        answer = backprop._gradient_function(
+            op, attrs, len(inputs), list(inputs), list(outputs), list(upstream), (), ""
+        )
     return list(answer) if isinstance(answer, list | tuple) else [answer]
 
 

@@ -1,6 +1,8 @@
 """`%%doctor`: a notebook cell with the doctor beside it, after `%load_ext gradlab`."""
 
 import ast
+import contextlib
+import html
 import keyword
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +51,7 @@ def examine_cell(shell: Any, line: str, cell: str) -> None:
                 exec(step, shell.user_global_ns, shell.user_ns)
     except BaseException as error:
         hide_own_frames(error)
+        _show_plainly(shell, error)
         raise
     finally:
         if visit is not None:
@@ -59,8 +62,8 @@ def examine_cell(shell: Any, line: str, cell: str) -> None:
 
 def _compile(shell: Any, cell: str) -> list[Any]:
     """The statements, then the last expression, so that its value is shown; lines count as they stand in the cell."""
-    code = shell.transform_cell(f"\n{cell}")
-    file = shell.compile.cache(code, shell.execution_count, raw_code=f"%%doctor\n{cell}")
+    code = f"\n{shell.transform_cell(cell)}"
+    file = shell.compile.cache(code, shell.displayhook.prompt_count, raw_code=f"%%doctor\n{cell}")
     tree = shell.transform_ast(shell.compile.ast_parse(code, filename=file))
     body, last = tree.body, []
     if body and isinstance(body[-1], ast.Expr) and not shell.displayhook.semicolon_at_end_of_expression(cell):
@@ -71,11 +74,21 @@ def _compile(shell: Any, cell: str) -> list[Any]:
     return steps
 
 
+def _show_plainly(shell: Any, error: BaseException) -> None:
+    """Have the shell show this exception's traceback, once, as it would without `%%doctor` around the cell."""
+    trace = error.__traceback__
+
+    def render() -> list[str]:
+        del error._render_traceback_  # type: ignore[attr-defined]
+        return list(shell.InteractiveTB.structured_traceback(type(error), error, trace, tb_offset=0))
+
+    with contextlib.suppress(AttributeError):  # an exception that takes no attributes is shown with our frames
+        error._render_traceback_ = render  # type: ignore[attr-defined]
+
+
 def _show(visit: "Visit") -> None:
     from IPython.display import display
 
-    html = getattr(visit, "_repr_html_", None)
-    bundle = {"text/plain": str(visit)}
-    if html is not None:
-        bundle["text/html"] = html()
-    display(bundle, raw=True)
+    text = str(visit)
+    drawn = getattr(visit, "_repr_html_", lambda: f"<pre>{html.escape(text)}</pre>")
+    display({"text/plain": text, "text/html": drawn()}, raw=True)

@@ -64,11 +64,11 @@ class Ran:
 
 
 def run_script(script: str, arguments: Sequence[str] = ()) -> Ran:
-    """Run a file as `python script.py arguments` would, with the doctor looking on from its import of TensorFlow on.
+    """Run a file as `python script.py arguments` would; the doctor looks on once it has imported TensorFlow.
 
-    The script is `__main__`, with its own `sys.argv` and `sys.path[0]`; it stays `__main__` afterwards, as what it leaves
-    behind (threads, `atexit`) expects. An exception is shown as Python shows it. So this is for a process that
-    does nothing else.
+    The script is `__main__`, with its own `sys.argv` and `sys.path[0]`, and stays so afterwards: what it leaves behind
+    (threads, `atexit`) expects it. An exception is shown as Python shows it. So this is for a process that does
+    nothing else.
 
     Nothing is imported or computed before the script does it: what it sets first (environment variables, devices,
     threads) works as ever.
@@ -99,7 +99,7 @@ def run_script(script: str, arguments: Sequence[str] = ()) -> Ran:
 
 
 def _read(script: str) -> Callable[[], CodeType]:
-    path = os.path.abspath(script)
+    path = _absolute(script)
     if os.path.isdir(path):
         raise NotAScript(f"{script} is a folder")
     if path.endswith(".ipynb"):
@@ -111,9 +111,14 @@ def _read(script: str) -> Callable[[], CodeType]:
     return lambda: compile(source, path, "exec", dont_inherit=True)
 
 
+def _absolute(script: str) -> str:
+    """A path as Python shows it in `__file__` and in tracebacks: what was typed, after the folder one is in."""
+    return os.path.join(os.getcwd(), script.removeprefix(f".{os.sep}"))
+
+
 def _become(script: str, arguments: Sequence[str]) -> ModuleType:
     """A fresh `__main__`, and the names in `sys` that go with it."""
-    path = os.path.abspath(script)
+    path = _absolute(script)
     main = types.ModuleType("__main__")
     main.__dict__.update(
         __file__=path,
@@ -197,7 +202,7 @@ def _is_loading(name: str) -> bool:
 
 
 def _show(error: BaseException) -> None:
-    """What Python prints for an exception that nobody caught, through the script's own `sys.excepthook` if it has one."""
+    """Print what Python prints for an exception that nobody caught, or do what the script's `sys.excepthook` does."""
     hide_own_frames(error)
     try:
         sys.excepthook(type(error), error, error.__traceback__)
