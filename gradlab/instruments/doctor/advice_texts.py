@@ -156,9 +156,9 @@ A yes or no has no slope. Use a smooth step in its place:
     soft = tf.sigmoid((a - b) / 0.1)  # for a > b
 The smaller the 0.1, the harder the step.""",
     "hard-threshold-line": """
-A yes or no has no slope. Use a smooth step in place of `{call}`:
-    soft = {soft}
-The smaller the 0.1, the harder the step.""",
+A yes or no has no slope. Use a smooth step in its place:
+    {new}
+The smaller the 0.1, the harder the step. The result is a float between 0 and 1.""",
     "hard-threshold-cast": """
 A yes or no has no slope. Use a smooth step in its place:
     soft = {soft}
@@ -183,14 +183,14 @@ Train on a function of this batch alone, from `keras.losses`; a metric reads its
 variables of its own.""",
     "metric-as-loss-line": """
 Compute the loss from this batch alone, and let the metric only watch:
-    loss = keras.losses.{loss}({given})
     {metric}.update_state({given})
+    {new}
 A metric adds to variables of its own and reads its result back from them.""",
     "metric-as-loss-example": """
 Compute the loss from this batch alone, with the loss that goes with the metric, and let the metric
 only watch:
-    loss = keras.losses.{loss}({given})
     {metric}.update_state({given})
+    {new}
 A metric adds to variables of its own and reads its result back from them.""",
     "sampling": """
 Draw noise that doesn't depend on `{name}`, and shape it afterwards:
@@ -246,9 +246,10 @@ derivative of your own:
         return {function}(x), lambda upstream: upstream * slope
     {new}""",
     "no-registered-gradient-factors": """
-TensorFlow can't differentiate an LU factorisation. What it is used for has gradients:
-`tf.linalg.slogdet` for the determinant, `tf.linalg.solve` for a system, `tf.linalg.inv`,
-`tf.linalg.cholesky` and `tf.linalg.qr`.""",
+TensorFlow can't differentiate an LU factorisation. What it is used for has gradients of its own:
+    tf.linalg.slogdet({x})[1]      # the log of the determinant's size
+    tf.linalg.solve({x}, rhs)      # a system of equations
+and so have `tf.linalg.inv`, `tf.linalg.cholesky` and `tf.linalg.qr`.""",
     "custom-gradient": """
 Return from the backward function one gradient for each tensor that the function was given, in their
 order; if it reads variables, take `variables=None` and return a pair: those gradients, and a list
@@ -327,6 +328,9 @@ For probabilities it is better to compute from the logits: `tf.nn.log_softmax`,
     "nan-singular-point-Acos-line": """
 At 1 and -1 the slope is infinite, and beyond them there is no value. Stay inside:
     {new}""",
+    "nan-singular-point-Angle-line": """
+Zero has no angle. Keep away from it:
+    {new}""",
     "nan-singular-point-RealDiv": """
 Something is divided by zero. Add a small constant to what stands below, or use
 `tf.math.divide_no_nan(a, b)`.""",
@@ -399,8 +403,18 @@ Take the first gradient while the outer tape is open:
     second = outer.gradient({first}, {var})""",
     "second-order-op": """
 {op} has no derivative of its own. Replace the operation on this line by one that can be
-differentiated twice: `tf.repeat` or a convolution to resize, `tf.gather` or `tf.einsum` to cut out
-or to weight.""",
+differentiated twice, such as those built from `tf.matmul`, `tf.einsum`, `tf.gather` and `tf.repeat`.""",
+    "second-order-op-Resize": """
+Resizing can be differentiated once only. Enlarge with an operation that can be differentiated twice:
+    bigger = tf.repeat(tf.repeat(image, 2, axis=1), 2, axis=2)
+To shrink, use `tf.nn.avg_pool2d`. For smooth edges follow either with a convolution.""",
+    "second-order-op-Crop": """
+Cropping this way can be differentiated once only. Read the pixels with weights of your own:
+    # y, x: which rows and columns to read, in pixels
+    rows = tf.nn.relu(1.0 - tf.abs(y[:, None] - tf.range(height)))
+    cols = tf.nn.relu(1.0 - tf.abs(x[:, None] - tf.range(width)))
+    crop = tf.einsum("ih,jw,bhwc->bijc", rows, cols, image)
+with `height` and `width` as floats.""",
     "second-order-vanishes": """
 The first gradient doesn't change with `{name}`, so its derivative is zero. Use an activation that
 bends, such as `tanh`, `softplus` or `swish` instead of ReLU; or leave this term out.""",

@@ -98,7 +98,7 @@ def _softened(line: Line, soft: str) -> Written:
                 "soft": soft,
                 "new": replaced(line.code, where, f"(soft * {one} + (1.0 - soft) * {other})"),
             }
-    return "hard-threshold-line", {"soft": soft, "call": line.call.text}
+    return "hard-threshold-line", {"new": line.with_call(soft)}
 
 
 def _stopped(line: Line) -> Written:
@@ -116,11 +116,13 @@ def _as_loss(line: Line) -> Written:
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and len(n.args) >= 2] if tree is not None else []
     if not calls:
         return None
-    metric, given = source_of(line.code, calls[0].func), [source_of(line.code, a) for a in calls[0].args]
+    metric, given = source_of(line.code, calls[0].func), ", ".join(source_of(line.code, a) for a in calls[0].args)
     of = next((name for op, name in _LOSSES if op in ops), "MeanSquaredError()")
     metric = metric.removesuffix(".update_state")
-    fields = {"metric": metric, "loss": of, "given": ", ".join(given)}
-    return ("metric-as-loss-line" if any(op in ops for op, _ in _LOSSES) else "metric-as-loss-example"), fields
+    called = next(c for c in calls_of(line.code, "") if c.text == source_of(line.code, calls[0]))
+    new = replaced(line.code, called, f"keras.losses.{of}({given})")
+    key = "metric-as-loss-line" if any(op in ops for op, _ in _LOSSES) else "metric-as-loss-example"
+    return key, {"metric": metric, "given": given, "new": new}
 
 
 _LOSSES = (
@@ -173,8 +175,15 @@ def _own_rule(line: Line) -> Written:
 
 def _no_rule(line: Line) -> Written:
     if line.cut.op == "Lu":
-        return "no-registered-gradient-factors", {}
+        x = line.call.arguments[0] if line.call is not None and line.call.arguments else "matrix"
+        return "no-registered-gradient-factors", {"x": x}
     return _by_hand(line, "no-registered-gradient-call")
+
+
+def _twice(line: Line) -> Written:
+    """Operations whose backward rule has none of its own: what does the same and can be differentiated twice."""
+    kind = next((word for word in ("Resize", "Crop") if word in line.cut.op), "")
+    return (f"second-order-op-{kind}", {}) if kind else None
 
 
 BY_CAUSE: dict[str, tuple[Callable[[Line], Written], ...]] = {
@@ -187,4 +196,5 @@ BY_CAUSE: dict[str, tuple[Callable[[Line], Written], ...]] = {
     "partial-gradient-op": (_partial,),
     "custom-gradient": (_own_rule,),
     "no-registered-gradient": (_no_rule,),
+    "second-order-op": (_twice,),
 }

@@ -60,6 +60,8 @@ def _singular(line: Line) -> Written:
     if op in ("Acos", "Asin", "Atanh"):
         new = f"{start}tf.clip_by_value({call.arguments[0]}, -1.0 + 1e-6, 1.0 - 1e-6){end}"
         return "nan-singular-point-Acos-line", {"new": line.with_call(new)}
+    if op in ("Angle", "ComplexAbs"):
+        return "nan-singular-point-Angle-line", {"new": line.with_call(f"{start}{x} + 1e-6{end}")}
     if op == "RealDiv" and len(call.arguments) == 2:
         return "nan-singular-point-RealDiv-line", {
             "new": line.with_call(f"tf.math.divide_no_nan({', '.join(call.arguments)})")

@@ -47,7 +47,9 @@ def _without_python(line: Line) -> Written:
         return f"tf.{name}(" if home is not None and found[2] not in _AXIS else found[0]
 
     changed = re.sub(r"\b(np|numpy)\.(\w+)\(", instead, changed)
-    for _ in range(3):
+    for _ in range(5):
+        for call in calls_of(changed, "astype")[:1]:
+            changed = replaced(changed, call, call.function.removesuffix(".astype"))
         calls = calls_of(changed, "numpy", "item", "tolist", "float", "int", "asarray", "array", "float32")
         calls = [c for c in calls if len(c.arguments) == 1 and _leaves(c)]
         if not calls:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gradlab.instruments.doctor.picture import as_html
 from gradlab.instruments.doctor.story import told
 from gradlab.instruments.doctor.text import as_text
 
@@ -21,3 +22,6 @@ class Report:
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(told(list(self.findings)), eagerly=self.eagerly)

@@ -11,6 +11,7 @@ from gradlab.instruments.doctor.story import Group, Row, Story, shown_file
 from gradlab.instruments.doctor.wording import because, listed, say
 
 WIDTH = 80
+MOST_GROUPS = 10
 _JOINED = "\0"
 _LOOP = {"first": " ┐", "inner": " │", "last": " ┘", "only": ""}
 # Causes whose way ends before the loss.
@@ -20,12 +21,25 @@ _NOWHERE = {"unused-variable", "unconnected-target", "untracked-variable"}
 def as_text(story: Story, eagerly: bool = False) -> str:
     """The whole report."""
     parts = [_wrapped(verdict(story))]
-    parts += ["\n".join(_group(group)) for group in story.groups]
+    parts += ["\n".join(_group(group)) for group in shown_groups(story)]
+    if left_out(story):
+        parts.append(_wrapped(left_out(story)))
     if story.groups and story.healthy:
         parts.append(_wrapped(healthy(story)))
     if eagerly:
         parts.append(_wrapped(say("eagerly")))
     return "\n\n".join(parts)
+
+
+def shown_groups(story: Story) -> tuple[Group, ...]:
+    """The groups worth reading at once: the worst."""
+    return story.groups[:MOST_GROUPS]
+
+
+def left_out(story: Story) -> str:
+    """That there is more, if there is."""
+    count = len(story.groups) - MOST_GROUPS
+    return say("left out", count=count) if count > 0 else ""
 
 
 def verdict(story: Story) -> str:
@@ -85,6 +99,11 @@ def place(file: str | None, line: int | None) -> str:
     return say("place", file=name, line=line) if name else say("cell", line=line)
 
 
+def reaches(finding: Finding) -> bool:
+    """Whether there is a way from the variable through the cut to the loss."""
+    return bool(finding.path) and finding.cause not in _NOWHERE
+
+
 def seen(finding: Finding, row: Row) -> str:
     """The operations of the line at the cut, and what was seen there."""
     if not finding.path:
@@ -108,6 +127,11 @@ def blocks(advice: str) -> Iterable[tuple[bool, str]]:
             yield from ((False, line) for line in lines if line.strip())
 
 
+def folded_advice(code: str) -> str:
+    """Code of an advice, no wider than the report."""
+    return folded(code, WIDTH - 6)
+
+
 def _group(group: Group) -> list[str]:
     finding = group.finding
     names, what, why = heading(group)
@@ -123,8 +147,7 @@ def _group(group: Group) -> list[str]:
     if advice:
         lines += ["", "  " + say("write instead" if any(code for code, _ in advice) else "what to do")]
         lines += [
-            textwrap.indent(folded(text, WIDTH - 6), " " * 6) if code else _wrapped(text, indent=4)
-            for code, text in advice
+            textwrap.indent(folded_advice(text), " " * 6) if code else _wrapped(text, indent=4) for code, text in advice
         ]
     if group.differing:
         lines.append(_wrapped(say("same for", names=listed(group.differing)), indent=4))
@@ -138,8 +161,8 @@ def _way(group: Group) -> list[str]:
         return [_wrapped(finding.note, indent=2)] if finding.note else []
     digits = max(len(str(row.line)) for row in group.rows)
     above, below = f"  ┊ {' ' * digits}  ", f"  │ {' ' * digits}  "
-    reaches = bool(finding.path) and finding.cause not in _NOWHERE
-    margin = below if reaches else " " * len(below)
+    whole = reaches(finding)
+    margin = below if whole else " " * len(below)
     lines = [""]
     if len(group.rows) > 1:
         lines.append(f"  {finding.variable}")
@@ -153,13 +176,13 @@ def _way(group: Group) -> list[str]:
             lines.append(f"{above}{say('in file', file=name) if name else say('in cell')}:")
             file = row.file
         cut = row is group.rows[-1]
-        mark = ("✗" if reaches else ">") if cut else "┊"
+        mark = ("✗" if whole else ">") if cut else "┊"
         start = f"  {mark} {row.line:>{digits}}  "
         lines += _code(start, margin, row) if cut else [start + _short(row, WIDTH - len(start))]
     said = seen(finding, group.rows[-1])
     if said:
         lines.append(_wrapped(said, start=margin, hanging=0))
-    if reaches:
+    if whole:
         lines.append(f"  {say('loss')}")
     return lines
 

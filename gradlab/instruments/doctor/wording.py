@@ -62,8 +62,18 @@ WORDS: dict[str, str] = {
     "this operation": "this operation",
     "and": "{first} and {last}",
     "and more": "{first} and {count} more",
-    # the picture for those who can't see it
-    "picture": "The way from {start} to the loss: {steps}; there it is cut, at {code}.",
+    "left out": "{count} more findings are in `.findings`.",
+    # the picture, and the picture in words
+    "because": "because {why}",
+    "got none": "gets no gradient",
+    "got zero": "gets zeros",
+    "got nonfinite": "gets NaN or infinity",
+    "got raises": "",
+    "sent": "the gradient comes back as far as here",
+    "times over": "{times} times",
+    "picture": "The way from {start} to the loss{way}. The gradient is cut at {at}. {note}.",
+    "picture way": " passes {steps}",
+    "picture place": "{start}: see {at}. {note}.",
     "picture step": "line {line}, {code}",
 }
 
