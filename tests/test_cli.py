@@ -55,7 +55,7 @@ def answer(workbook: Path) -> None:
     save(path, given)
 
 
-COMMANDS = ["lab", "check", "progress", "reset", "update", "build", "env"]
+COMMANDS = ["lab", "check", "doctor", "progress", "reset", "update", "build", "env"]
 
 
 def test_help_names_every_command_and_fits_80_columns(course):
@@ -167,6 +167,9 @@ def test_check_prints_a_report_or_json_and_its_status_says_whether_all_is_correc
         (["check"], "Missing argument 'NOTEBOOK'"),
         (["check", "x", "--time-limit", "0"], "--time-limit"),
         (["lab", "--port", "http"], "--port"),
+        (["doctor"], "Missing argument 'SCRIPT'"),
+        (["doctor", "nothing.py", "--its-own"], "nothing.py can't be read"),
+        (["doctor", "--fly", "nothing.py"], "No such option: --fly"),
         (["fly"], "No such command 'fly'"),
         (["build", "77"], "77"),
     ],
@@ -195,6 +198,13 @@ def test_env_prints_lines_or_json_and_its_status_says_whether_the_machine_is_rea
     done = gradlab(course, "env")
     assert done.stdout.split(":")[0] == ("ready" if found["ready"] else "not ready")
     assert "Python: 3." in done.stdout
+
+
+def test_doctor_runs_a_script_with_its_own_arguments_and_status_and_loads_tensorflow_only_if_the_script_does(course):
+    (course / "program.py").write_text("import sys\nprint(sys.argv[1:], 'tensorflow' in sys.modules)\nsys.exit(5)\n")
+    done = gradlab(course, "doctor", "program.py", "--help", "-x")
+    assert (done.returncode, done.stdout) == (5, "['--help', '-x'] False\n")
+    assert done.stderr == "There was nothing to examine: program.py imported no TensorFlow in its main thread.\n"
 
 
 def test_build_check_names_what_is_wrong_and_fails(course):

@@ -66,7 +66,7 @@ def test_callbacks_tell_the_type_the_tensors_and_the_attributes_of_an_eager_oper
     finally:
         ground.remove_callback(note)
     tf.linalg.matmul(a, b)
-    ((op, inputs, outputs, attrs, graph),) = [row for row in seen if row[0] in ("MatMul", b"MatMul")]
+    ((_, inputs, outputs, attrs, graph),) = [row for row in seen if row[0] in ("MatMul", b"MatMul")]
     assert (inputs, outputs, graph) == ([ground.tensor_id(a), ground.tensor_id(b)], [ground.tensor_id(c)], None)
     named = dict(zip(attrs[::2], attrs[1::2], strict=True))
     assert (named["transpose_a"], named["transpose_b"]) == (False, True)

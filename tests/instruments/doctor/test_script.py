@@ -1,4 +1,4 @@
-"""`gradlab doctor SCRIPT`: the script runs as `python SCRIPT` would run it, and the report follows on standard error."""
+"""`gradlab doctor SCRIPT`: the script runs as `python SCRIPT` would, and the report follows on standard error."""
 
 import json
 import os
@@ -179,7 +179,7 @@ def test_what_a_script_sets_before_tensorflow_computes_works_as_ever(tmp_path):
         print(len(tf.config.list_logical_devices("CPU")), keras.config.backend())
         w = tf.Variable([2.0], name="w")
         with tf.GradientTape() as tape:
-            loss = tf.stop_gradient(w) * 2.0
+            loss = tf.stop_gradient(w * 2.0)
         tape.gradient(loss, w)
         """,
     )
