@@ -1,24 +1,17 @@
 """`xray()`: the scale of the values and of the gradient beside each line of one's own source."""
 
 import inspect
-import math
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from types import FrameType
+from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
 
 from gradlab.instruments.doctor import ground, visit
-from gradlab.instruments.doctor.examine import Diagnosis, Examiner, name_of, number_of
 from gradlab.instruments.doctor.finding import Finding
-from gradlab.instruments.doctor.flow import Flow
-from gradlab.instruments.doctor.frames import user_stack
-from gradlab.instruments.doctor.graph import Graph
-from gradlab.instruments.doctor.recording import GradientCall, Recorder, names_in
-from gradlab.instruments.xray_lines import Block, Line, Value, Weight, lines_of, rms
-from gradlab.instruments.xray_watch import LineWatch
+from gradlab.instruments.xray_lines import Block, Line, Weight, lines_of
+from gradlab.instruments.xray_run import expose
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,8 +96,8 @@ def xray(fn: Callable[[], Any], variables: Iterable[Any] | Any) -> XRay:
     ground.require()
     _refuse(fn)
     sources = _sources(variables)
-    base = inspect.currentframe()
-    return _Exposure(fn, sources, base.f_back if base is not None else sys._getframe(1)).take()
+    seen = expose(fn, sources, sys._getframe(1))
+    return XRay(lines_of(seen.blocks, seen.runs, seen.findings), seen.variables, seen.findings, seen.error)
 
 
 def _refuse(fn: Any) -> None:
@@ -147,201 +140,3 @@ def _sources(variables: Any) -> list[Any]:
                 f"variables[{place}] is a symbol of a graph, without a value; call xray outside of tf.function"
             )
     return flat
-
-
-class _Exposure:
-    """One run of the function, watched."""
-
-    def __init__(self, fn: Callable[[], Any], sources: list[Any], base: FrameType | None) -> None:
-        self.fn = fn
-        self.sources = sources
-        self.recorder = Recorder(base=base)
-        self.recorder.own_tape = True
-        self.watch = LineWatch(self.recorder, self._watch_new)
-        self.diagnosis = Diagnosis()
-        self.examiner = Examiner(self.diagnosis, self.recorder)
-        self.names = names_in(base, sources) if base is not None else {}
-        self.tape = tf.GradientTape()
-        self.error: BaseException | None = None
-        self.watched = 0
-
-    def take(self) -> XRay:
-        """Run, ask for the gradients, put everything back, and work out the figures."""
-        recorder = self.recorder
-        visit._at_work.append(recorder)
-        try:
-            before = [rms(source) for source in self.sources]
-            recorder.start()
-            target = self._run()
-            targets = [t for t in tf.nest.flatten(target, expand_composites=True) if tf.is_tensor(t)]
-            return self._develop(targets, before)
-        finally:
-            self.watch.stop()
-            recorder.stop()
-            visit._at_work.remove(recorder)
-            recorder.on_gradient = None
-            recorder.release()
-            recorder.base = None
-
-    def _run(self) -> Any:
-        try:
-            with self.tape:
-                for source in self.sources:
-                    if not hasattr(source, "handle") and _differentiable(source):
-                        self.tape.watch(source)
-                self.watched = len(self.recorder.nodes)
-                self.watch.start()
-                try:
-                    return self.fn()
-                finally:
-                    self.watch.stop()
-        except Exception as error:
-            self.error = error
-            self.examiner.raised(error)
-            return None
-
-    def _watch_new(self) -> None:
-        """The tape watches everything that was computed since, so that it can be asked about any line."""
-        fresh = self.recorder.nodes[self.watched :]
-        self.watched = len(self.recorder.nodes)
-        with self.recorder.deaf():
-            for node in fresh:
-                for tensor, floating in zip(node.output_tensors or (), node.floating, strict=False):
-                    if floating:
-                        self.tape.watch(tensor)
-
-    def _develop(self, targets: list[Any], before: list[float]) -> XRay:
-        """From what was recorded to the lines and their figures."""
-        recorder = self.recorder
-        call = GradientCall(
-            recorder.tapes[0], "gradient", targets, self.sources, None, None, user_stack(recorder.base), recorder.count
-        )
-        call.frame_names = self.names
-        graph = Graph(recorder.nodes, call)
-        values = {id(run): _values(run, graph) for run in self.watch.runs}
-        wanted = {number: tensor for found in values.values() for number, tensor in found}
-        recorded = {number for number in wanted if graph.recorded(graph.producers[number])}
-        gradients = self._gradients(graph, call, list(wanted.values()))
-        inside = dict(zip(wanted, gradients[len(self.sources) :], strict=True))
-        recorder.stop()
-        numbers = {n for n in map(number_of, self.sources) if n is not None}
-        depending = graph.depending(numbers)
-        figures: dict[int, Value] = {}
-        for number, tensor in wanted.items():
-            gradient = inside[number]
-            if number not in depending:
-                status = "data"
-            elif gradient is not None:
-                status = _status(gradient)
-            elif self.error is not None:
-                status = "unknown"
-            elif number not in graph.leading:
-                status = "aside"
-            else:
-                status = "none" if number in recorded else "unrecorded"
-            size = rms(gradient) if gradient is not None and status != "data" else None
-            figures[number] = Value(rms(tensor), size, status, tuple(tensor.shape))
-        findings = tuple(self.diagnosis.findings)
-        blocks = lines_of(
-            self.watch.blocks,
-            [(run, tuple(figures[n] for n, _ in values[id(run)])) for run in self.watch.runs],
-            findings,
-        )
-        weights = tuple(
-            Weight(
-                name_of(source, call, place),
-                Value(
-                    size,
-                    None if gradient is None else rms(gradient),
-                    "unknown" if gradient is None and self.error is not None else _status(gradient),
-                    tuple(source.shape),
-                ),
-            )
-            for place, (source, gradient, size) in enumerate(zip(self.sources, gradients, before, strict=False))
-        )
-        return XRay(blocks, weights, findings, self.error)
-
-    def _gradients(self, graph: Graph, call: GradientCall, values: list[Any]) -> list[Any]:
-        """The gradients of the sources and of the values, as the tape gives them."""
-        many = len(self.sources)
-        nothing: list[Any] = [None] * (many + len(values))
-        if self.error is not None:
-            return nothing
-        if not call.targets:
-            call.results = nothing[:many]
-            with self.recorder.deaf():
-                self.examiner.gradient(call)
-            return nothing
-        found = nothing
-
-        def asked(heard: GradientCall) -> None:
-            nonlocal found
-            if heard.tape is not call.tape:
-                return
-            results = None if heard.results is None else heard.results[:many]
-            self.examiner.gradient(
-                replace(heard, sources=self.sources, results=results, frame_names=self.names, index=call.index)
-            )
-            if heard.results is None:
-                numbers = {n for n in map(number_of, [*self.sources, *values]) if n is not None}
-                flow = Flow(graph, call, numbers)
-                found = [flow.at.get(n) if n is not None else None for n in map(number_of, [*self.sources, *values])]
-
-        self.recorder.on_gradient = asked
-        try:
-            return self.tape.gradient(
-                call.targets if len(call.targets) > 1 else call.targets[0], [*self.sources, *values]
-            )
-        except Exception as error:
-            self.error = error
-            return found
-
-
-def _values(run: Any, graph: Graph) -> list[tuple[int, Any]]:
-    """The values of one run of a line, each with its number."""
-    if run.end <= run.start:
-        return []
-    found = {}
-    for given in run.given:
-        for tensor in _tensors(given):
-            number = ground.tensor_id(tensor)
-            node = graph.producers.get(number) if number is not None else None
-            if (
-                number is not None
-                and node is not None
-                and run.start <= node.index < run.end
-                and _differentiable(tensor)
-            ):
-                found[number] = tensor
-    if found or run.layers:
-        return list(found.items())
-    for node in _between(graph, run.start, run.end):
-        for number, tensor, floating in zip(node.outputs, node.output_tensors or (), node.floating, strict=False):
-            after = graph.consumers.get(number, ())
-            if floating and (number in graph.targets or any(n.index >= run.end for n, _ in after)):
-                return [(number, tensor)]
-    return []
-
-
-def _between(graph: Graph, start: int, end: int) -> list[Any]:
-    """The operations of an interval, the last first."""
-    return [node for node in graph.nodes[start:end] if start <= node.index < end][::-1]
-
-
-def _tensors(given: Any) -> list[Any]:
-    try:
-        flat = tf.nest.flatten(given, expand_composites=True)
-    except (TypeError, ValueError):
-        return []
-    return [t for t in flat if ground.is_eager(t)]
-
-
-def _differentiable(tensor: Any) -> bool:
-    return bool(tensor.dtype.is_floating or tensor.dtype.is_complex)
-
-
-def _status(gradient: Any) -> str:
-    if gradient is None:
-        return "none"
-    scale = rms(gradient)
-    return "nonfinite" if not math.isfinite(scale) else "zero" if scale == 0 else "ok"

@@ -49,6 +49,7 @@ TEXT: dict[str, str] = {
     "legend runs": "×3: ran 3 times, smallest over largest figure, and all in order",
     "legend list": "(3): 3 values, smallest over largest figure, and all in order",
     "legend cut": "✂: where the gradient is lost",
+    "legend raised": "✂: where something was raised",
     "legend sick": "✗: no gradient passes (none: no way back, 0: exactly zero, nan or inf: not finite)",
     "legend aside": "unused: doesn't lead to the result",
     "legend data": "–: made from none of the variables",
@@ -85,10 +86,10 @@ def number(value: float) -> str:
     mantissa, exponent = f"{value:.1e}".split("e")
     power = int(exponent)
     if power in (0, 1):
-        return f"{float(mantissa) * 10**power:.1f}" if power == 0 else f"{float(mantissa) * 10:.0f}"
+        return f"{float(mantissa) * 10**power:.{1 - power}f}"
     if power in (2, 3):
-        return f"{value:.0f}"
-    return f"{value:.2g}" if -4 < power < 0 else f"{mantissa}e{power}"
+        return f"{float(mantissa) * 10**power:.0f}"
+    return f"{value:.{1 - power}f}" if -4 < power < 0 else f"{mantissa}e{power}"
 
 
 def forward_of(value: Value) -> Figure:
@@ -225,10 +226,12 @@ def legend(picture: XRay) -> list[str]:
     values = [value for line in lines for value in line.values] + [w.value for w in picture.variables]
     found = {value.status for value in values}
     counts = [count_of(line) for line in lines]
+    cuts = [finding for line in lines for finding in line.cuts]
     keys = [
         ("legend runs", any(count.startswith("×") for count in counts)),
         ("legend list", any(count.startswith("(") for count in counts)),
-        ("legend cut", any(line.cuts for line in lines)),
+        ("legend cut", any(f.status != "raises" for f in cuts)),
+        ("legend raised", any(f.status == "raises" for f in cuts)),
         ("legend sick", bool(found & set(SICK))),
         *((f"legend {status}", status in found) for status in ("aside", "data", "unrecorded", "unknown")),
     ]
