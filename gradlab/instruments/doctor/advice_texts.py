@@ -93,7 +93,7 @@ The model's own list holds only what its layers made.""",
     "non-trainable": """
 Ask only for what learns:
     variables = model.trainable_variables
-`{name}` is marked `trainable=False`. If it should learn, make it with `trainable=True`.""",
+`trainable=False` keeps `{name}` out. What should learn is made with `trainable=True`.""",
     "assign-state": """
 Go on with the new value itself, as a tensor. What is read back from a variable has forgotten how it
 was computed; call `assign` only to remember a value for later.""",
@@ -361,10 +361,12 @@ harmless value):
     {new}
 A `tf.where` around the result alone doesn't help: it sends 0 back, and 0 times infinity is NaN.""",
     "degenerate-linalg": """
-The matrix can't be factored, or nearly not. Move it away from there:
+The matrix can't be factored: an inverse needs eigenvalues that are not zero, a Cholesky factor
+positive ones. Move them up:
     m = m + 1e-6 * tf.eye(n)""",
     "degenerate-linalg-line": """
-The matrix can't be factored, or nearly not. Move it away from there:
+The matrix can't be factored: an inverse needs eigenvalues that are not zero, a Cholesky factor
+positive ones. Move them up:
     {new}""",
     "degenerate-linalg-spectrum": """
 Where two eigen- or singular values are equal, their vectors are not defined, and neither is their

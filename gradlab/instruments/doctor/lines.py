@@ -36,8 +36,7 @@ def straight(line: Line) -> str | None:
     if line.call is None or not line.call.arguments:
         return None
     x = line.call.arguments[0]
-    x = x if re.fullmatch(r"[\w.]+(\[[^\[\]]*\])*|\w[\w.]*\([^()]*\)", x) else f"({x})"
-    new = f"{x} + tf.stop_gradient({line.call.text} - {x})"
+    new = f"{grouped(x, 2)} + tf.stop_gradient({line.call.text} - {grouped(x, 1)})"
     alone = (
         re.fullmatch(r"(?s)\s*(return|[\w.,\s\[\]]+=)\s*", line.code[: line.call.start])
         and not line.code[line.call.end :].strip()
@@ -49,10 +48,23 @@ def straight(line: Line) -> str | None:
     return line.with_call(new if alone or inside else f"({new})")
 
 
-def grouped(text: str) -> str:
-    """An expression that can stand next to an operator."""
-    simple = re.fullmatch(r"[\w.]+|[\w.]+\([^()]*\)|[\w.]+\[[^\[\]]*\]", text)
+# What may stand next to what without brackets: 0 anything tighter than a product, 1 products too, 2 sums too.
+_LOOSE: tuple[tuple[type[ast.operator], ...], ...] = (
+    (),
+    (ast.Mult, ast.Div, ast.MatMult, ast.Pow),
+    (ast.Mult, ast.Div, ast.MatMult, ast.Pow, ast.Add, ast.Sub),
+)
+
+
+def grouped(text: str, loose: int = 0) -> str:
+    """An expression that can stand next to an operator, in brackets if it has to be.
+
+    Args:
+        loose: 0 next to a product or a division, 1 after a minus, 2 before a plus or a minus.
+    """
     tree = tree_of(text)
     body = tree.body[0] if isinstance(tree, ast.Module) and tree.body else None
     value = getattr(body, "value", None)
-    return text if simple or isinstance(value, ast.Call | ast.Name | ast.Constant | ast.Subscript) else f"({text})"
+    if isinstance(value, ast.Call | ast.Name | ast.Constant | ast.Subscript | ast.Attribute):
+        return text
+    return text if isinstance(value, ast.BinOp) and isinstance(value.op, _LOOSE[loose]) else f"({text})"

@@ -67,7 +67,7 @@ def _threshold(line: Line) -> Written:
         return "hard-threshold-if", {"test": re.sub(r"^(?:el)?(?:if|while)\s+|:$", "", line.code)}
     if call is None or len(call.arguments) != 2:
         return None
-    left, right = (grouped(side) for side in call.arguments)
+    left, right = (grouped(side, 1) for side in call.arguments)
     signs = [calls_of(side, "sign") for side in call.arguments]
     if op == "Equal" and all(s and s[0].text == side for s, side in zip(signs, call.arguments, strict=True)):
         first, second = (grouped(s[0].arguments[0]) for s in signs)
@@ -137,7 +137,7 @@ _LOSSES = (
 def _draw(line: Line) -> Written:
     if re.search("Multinomial|Categorical", line.cut.op):
         x = line.call.arguments[0] if line.call is not None and line.call.arguments else "logits"
-        return "sampling-choice", {"x": x, "grouped": grouped(x)}
+        return "sampling-choice", {"x": x, "grouped": grouped(x, 2)}
     return None
 
 
@@ -145,7 +145,7 @@ def _cast(line: Line) -> Written:
     if line.call is None or not line.call.arguments:
         return None
     x = line.call.arguments[0]
-    return "int-cast-line", {"x": x, "grouped": grouped(x), "call": line.call.text}
+    return "int-cast-line", {"x": x, "grouped": grouped(x, 2), "call": line.call.text}
 
 
 def _partial(line: Line) -> Written:
@@ -182,7 +182,7 @@ def _no_rule(line: Line) -> Written:
 
 def _twice(line: Line) -> Written:
     """Operations whose backward rule has none of its own: what does the same and can be differentiated twice."""
-    kind = next((word for word in ("Resize", "Crop") if word in line.cut.op), "")
+    kind = next((word for word in ("Crop", "Resize") if word in line.cut.op), "")
     return (f"second-order-op-{kind}", {}) if kind else None
 
 

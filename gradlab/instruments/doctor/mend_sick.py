@@ -40,7 +40,7 @@ def _singular(line: Line) -> Written:
     call, op = line.call, line.cut.op
     if call is None or not call.arguments:
         return (f"nan-singular-point-{op}", {}) if op in ("Sqrt", "Log", "RealDiv", "Pow") else None
-    x = grouped(call.arguments[0])
+    x = grouped(call.arguments[0], 2)
     end = call.text[call.text.index(call.arguments[0]) + len(call.arguments[0]) :]
     if op == "Sqrt" and call.function.endswith("norm"):
         axis = re.sub(r"^\s*,\s*(?:ord=)?'?euclidean'?|\)$", "", end)
@@ -123,7 +123,8 @@ def _degenerate(line: Line) -> Written:
         return None
     x = call.arguments[0]
     at = call.text.index(x)
-    new = f"{call.text[:at]}{grouped(x)} + 1e-6 * tf.eye(tf.shape({x})[-1]){call.text[at + len(x) :]}"
+    size = f"tf.shape({x})[-1]" if x.isidentifier() else "n"
+    new = f"{call.text[:at]}{grouped(x, 2)} + 1e-6 * tf.eye({size}){call.text[at + len(x) :]}"
     return "degenerate-linalg-line", {"new": line.with_call(new)}
 
 

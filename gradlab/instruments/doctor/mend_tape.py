@@ -153,7 +153,7 @@ def _assigned(line: Line) -> Written:
         if owner and len(call.arguments) == 1 and len(call.text) == len(line.code):
             given = call.arguments[0]
             sign = {"assign_add": "+", "assign_sub": "-"}.get(method)
-            new = f"{owner} {sign} {grouped(given)}" if sign else given
+            new = f"{owner} {sign} {grouped(given, 1)}" if sign else given
             return "assign-state-line", {"new": new, "owner": owner}
     return None
 

@@ -14,6 +14,7 @@ WIDTH = 80
 MOST_GROUPS = 10
 _JOINED = "\0"
 _LOOP = {"first": " ┐", "inner": " │", "last": " ┘", "only": ""}
+_LOOP_ROOM = 14
 # Causes whose way ends before the loss.
 _NOWHERE = {"unused-variable", "unconnected-target", "untracked-variable"}
 
@@ -62,7 +63,7 @@ def verdict(story: Story) -> str:
 
 def healthy(story: Story) -> str:
     """The healthy variables in a line."""
-    names = listed(story.healthy, most=4)
+    names = listed(story.healthy)
     return say("healthy one" if len(story.healthy) == 1 else "healthy some", names=names)
 
 
@@ -80,7 +81,7 @@ def advice_of(group: Group) -> str:
 def heading(group: Group) -> tuple[str, str, str]:
     """Whom a group is about, what their gradients are, and why."""
     finding = group.finding
-    names = listed(group.names, most=4) or say("the program")
+    names = listed(group.names) or say("the program")
     what = say(finding.status, error=error_of(finding)[0])
     if finding.out_of > 1:
         what = say("times", what=what, times=finding.times, out_of=finding.out_of)
@@ -166,6 +167,7 @@ def _way(group: Group) -> list[str]:
     lines = [""]
     if len(group.rows) > 1:
         lines.append(f"  {finding.variable}")
+    wide = max((len(row.code) for row in group.rows if row.edge), default=0)
     file = finding.file
     for row in group.rows:
         if row.gap:
@@ -178,7 +180,7 @@ def _way(group: Group) -> list[str]:
         cut = row is group.rows[-1]
         mark = ("✗" if whole else ">") if cut else "┊"
         start = f"  {mark} {row.line:>{digits}}  "
-        lines += _code(start, margin, row) if cut else [start + _short(row, WIDTH - len(start))]
+        lines += _code(start, margin, row) if cut else [start + _short(row, WIDTH - len(start), wide)]
     said = seen(finding, group.rows[-1])
     if said:
         lines.append(_wrapped(said, start=margin, hanging=0))
@@ -187,13 +189,14 @@ def _way(group: Group) -> list[str]:
     return lines
 
 
-def _short(row: Row, room: int) -> str:
+def _short(row: Row, room: int, wide: int) -> str:
+    """A line of code in what room there is, and how often it ran; `wide` is where the brackets of loops stand."""
     after = _LOOP.get(row.edge, "")
     if row.edge in ("last", "only"):
         after += " " + say("loop", times=row.loop)
-    room -= len(after)
+    room -= _LOOP_ROOM if row.edge else 0
     code = row.code if len(row.code) <= room else row.code[: room - 1] + "…"
-    return code + after
+    return code.ljust(min(wide, room)) + after if row.edge else code
 
 
 def _code(start: str, margin: str, row: Row) -> list[str]:

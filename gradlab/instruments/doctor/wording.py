@@ -27,9 +27,9 @@ WORDS: dict[str, str] = {
     "some raises": "{errors} were raised.",
     # a group of equal findings: what its gradients are
     "none": "no gradient",
-    "zero": "a gradient of exactly zero",
-    "nonfinite": "a gradient that is not finite",
-    "untracked": "no gradient was asked for",
+    "zero": "the gradient is zero",
+    "nonfinite": "the gradient is not finite",
+    "untracked": "not in the list of variables",
     "raises": "{error}",
     "the program": "the program",
     "what": "{names}: {what}",
@@ -61,7 +61,7 @@ WORDS: dict[str, str] = {
     "them": "them",
     "this operation": "this operation",
     "and": "{first} and {last}",
-    "and more": "{first} and {count} more",
+    "from to": "{count} variables ({first} to {last})",
     "left out": "{count} more findings are in `.findings`.",
     # the picture, and the picture in words
     "because": "because {why}",
@@ -85,7 +85,6 @@ BECAUSE: dict[str, str] = {
     "not-watched": "the tape was not told to watch {it} in time",
     "unconnected-target": "the target is computed without {it}",
     "unused-variable": "the loss is computed without {it}",
-    "untracked-variable": "the list of variables lacks {it}",
     "non-trainable": "trainable=False keeps {it} out of the tape",
     "assign-state": "the value goes through an assignment",
     "stop-gradient": "the gradient is stopped on purpose",
@@ -120,11 +119,11 @@ def say(key: str, **fields: Any) -> str:
     return WORDS[key].format(**fields)
 
 
-def listed(names: Sequence[str], quote: str = "", most: int = 3) -> str:
-    """Names in a sentence: all of a few, the first of many."""
+def listed(names: Sequence[str], quote: str = "", most: int = 4) -> str:
+    """Names in a sentence: all of a few, of many how many and the first and the last."""
     quoted = [f"{quote}{name}{quote}" for name in names]
     if len(quoted) > most:
-        return say("and more", first=", ".join(quoted[: most - 1]), count=len(quoted) - most + 1)
+        return say("from to", count=len(quoted), first=quoted[0], last=quoted[-1])
     if len(quoted) < 2:
         return "".join(quoted)
     return say("and", first=", ".join(quoted[:-1]), last=quoted[-1])
