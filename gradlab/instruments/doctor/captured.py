@@ -3,7 +3,7 @@
 import ast
 import gc
 import linecache
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from gradlab.instruments.doctor.finding import Cut
@@ -47,6 +47,11 @@ def _defined(tensor: Any, node: Node) -> tuple[str, Place | None]:
     for holder in gc.get_referrers(tensor):
         if isinstance(holder, dict):
             names += [(key, True) for key, value in holder.items() if value is tensor and isinstance(key, str)]
+        elif isinstance(holder, tuple):
+            for function in gc.get_referrers(holder):
+                if isinstance(function, FunctionType) and function.__defaults__ is holder:
+                    code = function.__code__
+                    return _parameter(function), Place(code.co_filename, _def_line(code), code.co_name)
         elif type(holder).__name__ == "cell":
             for function in gc.get_referrers(holder):
                 if isinstance(function, tuple):
@@ -60,6 +65,20 @@ def _defined(tensor: Any, node: Node) -> tuple[str, Place | None]:
         if place is not None:
             return (f"self.{name}" if attribute and f".{name}" in place.code else name), place
     return (names[0][0] if names else ""), None
+
+
+def _parameter(function: FunctionType) -> str:
+    """The first parameter that has a default value."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    return code.co_varnames[code.co_argcount - len(defaults)]
+
+
+def _def_line(code: CodeType) -> int:
+    """The line of `def`, below any decorators."""
+    line = code.co_firstlineno
+    while linecache.getline(code.co_filename, line).lstrip().startswith("@"):
+        line += 1
+    return line
 
 
 def _assignment(text: str, name: str, attribute: bool, used: Place) -> Place | None:

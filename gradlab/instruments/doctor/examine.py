@@ -23,6 +23,9 @@ class Visit(Report):
 
     Attributes:
         findings: one `Finding` for each variable whose gradient was asked for, the worst first.
+        calls: how many times a tape was asked.
+        faults: what went wrong in the doctor itself; empty unless the doctor has an error.
+        eagerly: whether compiled functions were run operation by operation to be examined.
     """
 
     def __init__(self) -> None:
@@ -33,6 +36,7 @@ class Visit(Report):
         self._strays: dict[int, Finding] = {}
         self._asked: set[int] = set()
         self.calls = 0
+        self.faults: list[str] = []
         self.eagerly = False
 
     @property
@@ -46,7 +50,7 @@ class Visit(Report):
     @property
     def ok(self) -> bool:
         """Whether every gradient is there, finite and not zero, and nothing raised."""
-        return all(finding.ok for finding in self.findings)
+        return not self.faults and all(finding.ok for finding in self.findings)
 
 
 class Diagnosis(Visit):
@@ -126,7 +130,16 @@ class Examiner:
         self.compiled = compiled
 
     def gradient(self, call: GradientCall) -> None:
-        """One `tape.gradient` has been answered, or has raised."""
+        """One `tape.gradient` has been answered, or has raised.
+
+        A fault of the doctor's own must not end the program that it watches: it is kept in `visit.faults`.
+        """
+        try:
+            self._gradient(call)
+        except Exception as error:
+            self.visit.faults.append(f"{type(error).__name__}: {error}")
+
+    def _gradient(self, call: GradientCall) -> None:
         visit = self.visit
         visit.calls += 1
         if call.error is not None:

@@ -58,7 +58,7 @@ _NEEDED = (
 GradientTape = tf.GradientTape
 EagerTensor = getattr(ops, "EagerTensor", tf.Tensor)
 record_module = record
-gradient_function = getattr(backprop, "_gradient_function", None)
+gradient_function: Any = getattr(backprop, "_gradient_function", None)
 
 
 class UnsupportedTensorFlow(RuntimeError):

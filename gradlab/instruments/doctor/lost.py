@@ -127,6 +127,9 @@ def _tape_mistake(recorder: Recorder, graph: Graph, call: GradientCall, source: 
     if watched is None and (inner is None or tape not in inner.tapes):
         if not consumers:
             return None
+        rebound = _rebound(graph, number)
+        if rebound is not None:
+            return rebound
         return Cut(
             "not-watched", "tape.watch missing", innermost(tape.stack), "a tape watches plain tensors only when told to"
         )
@@ -138,6 +141,18 @@ def _tape_mistake(recorder: Recorder, graph: Graph, call: GradientCall, source: 
             "the tape was told to watch it after it had been used",
         )
     return None
+
+
+def _rebound(graph: Graph, number: int) -> Cut | None:
+    """A plain tensor that was computed from a variable, before the tape: `w = w - rate * g` makes a tensor of `w`."""
+    made = graph.producers.get(number)
+    if made is None or made.handles:
+        return None
+    reads = {n for node in graph.nodes if node.op == "ReadVariableOp" for n in node.outputs}
+    if reads.isdisjoint(made.inputs):
+        return None
+    note = "this made a plain tensor of the variable; a tape watches plain tensors only when told to"
+    return Cut("not-watched", "rebound variable", innermost(made.stack), note, details={"rebound": "yes"})
 
 
 def _joined(graph: Graph, number: int) -> bool:
@@ -330,6 +345,9 @@ def _no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, n
             )
         target = next((graph.producers[t] for t in graph.targets if t in graph.producers), None)
         place = innermost(call.stack)
+        if made is not None and target is not None and made.index > target.index:
+            note = "this tensor was made after the target"
+            return Cut("unconnected-target", "recomputed tensor", innermost(made.stack), note)
         if target is not None:
             place = innermost(target.stack) if recorder.own_tape else in_function_of(target.stack, call.stack)
         return Cut("unconnected-target", "unconnected", place, "the target was computed without this tensor")

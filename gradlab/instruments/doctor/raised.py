@@ -4,6 +4,7 @@ import re
 
 from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut
+from gradlab.instruments.doctor.flow import Flow
 from gradlab.instruments.doctor.frames import innermost, outside, traceback_places
 from gradlab.instruments.doctor.graph import Graph
 from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
@@ -77,6 +78,11 @@ def why_raised_in_gradient(recorder: Recorder, graph: Graph, call: GradientCall)
     rule = _rule_at_fault(graph, call, error)
     if rule is not None:
         return rule
+    failing = _failing_rule(graph, call)
+    if failing is not None:
+        cut = why_raised(recorder, error)
+        cut.op, cut.place, cut.details = failing.op, innermost(failing.stack), details
+        return cut
     if (
         any(not hasattr(t, "dtype") or (not hasattr(t, "op") and not hasattr(t, "_id")) for t in call.targets)
         or not call.targets
@@ -93,6 +99,16 @@ def why_raised_in_gradient(recorder: Recorder, graph: Graph, call: GradientCall)
     cut = why_raised(recorder, error)
     cut.place = cut.place or innermost(call.stack)
     return cut
+
+
+def _failing_rule(graph: Graph, call: GradientCall) -> Node | None:
+    """The operation whose backward rule raises, found by the doctor's own backward pass."""
+    numbers = {n for n in (ground.tensor_id(getattr(s, "handle", s)) for s in call.sources) if n is not None}
+    try:
+        failed = Flow(graph, call, numbers).failed
+    except Exception:
+        return None
+    return next((node for node in graph.nodes if node.index in failed), None)
 
 
 def _without_rule(graph: Graph, call: GradientCall, op: str, details: dict[str, str]) -> Cut:

@@ -3,13 +3,15 @@
 Nothing is computed and nothing is changed here; `Recorder` only listens, to the thread that started it.
 """
 
+import logging
 import re
 import sys
 import threading
+import warnings
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, wraps
 from types import FrameType
 from typing import Any
 
@@ -111,7 +113,7 @@ class Recorder:
         self.own_tape = False
         self.saw_compiled = False
         self.unrepeatable: str | None = None
-        self.inner_error: BaseException | None = None
+        self.faults: list[str] = []
         self._heavy: list[Node] = []
         self._records: weakref.WeakKeyDictionary[Any, TapeRecord] = weakref.WeakKeyDictionary()
         self._in_gradient = 0
@@ -121,8 +123,6 @@ class Recorder:
         self._handles_fetched: list[Any] = []
         self._undo: list[Callable[[], None]] = []
         self._thread = 0
-
-    # ---- starting and stopping ------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin to listen. Every hook is undone by `stop`, also where starting fails midway."""
@@ -140,6 +140,7 @@ class Recorder:
         was_eager = tf.config.functions_run_eagerly()
         tf.config.run_functions_eagerly(True)
         self._undo.append(lambda: tf.config.run_functions_eagerly(was_eager))
+        self._undo.append(_quiet())
         ground.add_callback(self._operation)
         self._undo.append(lambda: ground.remove_callback(self._operation))
         self._undo.append(ground.listen_to_handles(self._fetched))
@@ -152,6 +153,8 @@ class Recorder:
             home = next((c for c in ground.EagerTensor.__mro__ if name in vars(c)), None)
             if home is not None:
                 self._replace(home, name, partial(self._wrap_way_out, kind=name))
+        for name in ("asarray", "array", "ascontiguousarray"):
+            self._replace(np, name, self._wrap_to_array)
         ground.register_gradient_function(self._gradient_function)
         self._undo.append(lambda: ground.register_gradient_function(ground.gradient_function))
 
@@ -176,13 +179,17 @@ class Recorder:
         """A context in which nothing is listened to: the doctor's own computations."""
         return _Deaf(self)
 
-    # ---- operations -----------------------------------------------------------------------------
-
     def _operation(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
         if graph is not None or self._deaf or threading.get_ident() != self._thread:
             return
+        try:
+            self._heard(op_type, inputs, attrs, outputs)
+        except Exception as error:
+            self.faults.append(f"{op_type}: {type(error).__name__}: {error}")
+
+    def _heard(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any) -> None:
         op = op_type.decode() if isinstance(op_type, bytes) else op_type
         fetched, self._handles_fetched = self._handles_fetched, []
         taped = self.active and not ground.recording_is_stopped()
@@ -202,16 +209,29 @@ class Recorder:
     def _unseen_reads(self, fetched: list[Any], inputs: Any, stack: Stack, tapes: tuple[TapeRecord, ...]) -> None:
         """Variables that were read inside TensorFlow's C code because an operation was given the variable itself."""
         for tensor in inputs:
-            number = tensor._id
-            if number <= self.newest or tensor.dtype == tf.resource:
+            if tensor._id <= self.newest or tensor.dtype == tf.resource:
                 continue
-            for place, variable in enumerate(fetched):
-                if variable.dtype == tensor.dtype and self._is_value_of(tensor, variable, bool(tapes)):
-                    del fetched[place]
-                    handle = variable.__dict__["_handle"]
-                    self.variables.setdefault(handle._id, variable)
-                    self._note("ReadVariableOp", ("dtype", variable.dtype), (handle,), (tensor,), stack, tapes, None)
-                    break
+            variable = self._read_from(tensor, fetched, bool(tapes))
+            if variable is not None:
+                handle = variable.__dict__["_handle"]
+                self.variables.setdefault(handle._id, variable)
+                self._note("ReadVariableOp", ("dtype", variable.dtype), (handle,), (tensor,), stack, tapes, None)
+
+    def _read_from(self, tensor: Any, fetched: list[Any], taped: bool) -> Any:
+        """The variable whose value a tensor is that no operation made; None for a constant."""
+        alike = {
+            id(variable): variable
+            for variable in fetched
+            if variable.dtype == tensor.dtype and variable.shape.is_compatible_with(tensor.shape)
+        }
+        if not alike:
+            return None
+        if taped and all(variable.trainable and variable.dtype.is_floating for variable in alike.values()):
+            if not ground.would_be_recorded(tensor):
+                return None
+            if len(alike) == 1:
+                return next(iter(alike.values()))
+        return next((variable for variable in reversed(alike.values()) if self._holds(variable, tensor)), None)
 
     def _note(
         self, op: str, attrs: Any, inputs: Any, outputs: Any, stack: Stack, tapes: tuple[TapeRecord, ...], rule: Any
@@ -268,15 +288,10 @@ class Recorder:
             else:
                 self.handles[node.handles[0]] = (handle, dtype)
 
-    def _is_value_of(self, tensor: Any, variable: Any, taped: bool) -> bool:
-        """Whether a tensor that no operation made is a variable's value, and not a constant of the same shape."""
-        if not variable.shape.is_compatible_with(tensor.shape):
-            return False
-        if taped and variable.trainable and tensor.dtype.is_floating:
-            return ground.would_be_recorded(tensor)
+    def _holds(self, variable: Any, tensor: Any) -> bool:
+        """Whether a variable's value is this tensor's."""
         with self.deaf(), ground.unrecorded():
-            handle = variable.__dict__["_handle"]
-            value = tf.raw_ops.ReadVariableOp(resource=handle, dtype=variable.dtype)
+            value = tf.raw_ops.ReadVariableOp(resource=variable.__dict__["_handle"], dtype=variable.dtype)
             return bool(np.array_equal(np.asarray(value), np.asarray(tensor)))
 
     def _owners_of(self, handle: int) -> None:
@@ -306,8 +321,6 @@ class Recorder:
             node.input_tensors = node.output_tensors = None
             node.rule = None
         self._heavy = []
-
-    # ---- backward rules that were written by hand -----------------------------------------------
 
     def _wrap_record(self, original: Any) -> Any:
         def record_operation(
@@ -353,8 +366,6 @@ class Recorder:
                 return node
             fallback = fallback or node
         return fallback
-
-    # ---- tapes ----------------------------------------------------------------------------------
 
     def _wrap_push_tape(self, original: Any) -> Any:
         def _push_tape(tape: Any) -> Any:
@@ -454,17 +465,28 @@ class Recorder:
         if call.tape is not None and not call.tape.persistent and not self.active:
             self.release()
 
-    # ---- ways out -------------------------------------------------------------------------------
+    def _wrap_to_array(self, original: Any) -> Any:
+        """NumPy's makers of arrays: they take a tensor's values through the buffer protocol, past every method."""
+
+        @wraps(original)
+        def to_array(*given: Any, **named: Any) -> Any:
+            if given and ground.is_eager(given[0]) and self._mine() and not self._in_gradient:
+                self._left(given[0], f"np.{original.__name__}")
+            return original(*given, **named)
+
+        return to_array
+
+    def _left(self, tensor: Any, kind: str) -> None:
+        number = ground.tensor_id(tensor)
+        if number is not None:
+            self.ways_out.append(WayOut(self.count, number, self.newest, kind, user_stack(self.base, 2)))
+            if len(self.ways_out) > REMEMBERED:
+                del self.ways_out[: REMEMBERED // 2]
 
     def _wrap_way_out(self, original: Any, kind: str) -> Any:
         def leave(tensor: Any, *more: Any, **named: Any) -> Any:
-            if self._mine() and not self._in_gradient:
-                number = ground.tensor_id(tensor)
-                if number is not None and (kind not in _ASIDE or is_users(sys._getframe(1))):
-                    stack = user_stack(self.base, 1)
-                    self.ways_out.append(WayOut(self.count, number, self.newest, _KINDS.get(kind, kind), stack))
-                    if len(self.ways_out) > REMEMBERED:
-                        del self.ways_out[: REMEMBERED // 2]
+            if self._mine() and not self._in_gradient and (kind not in _ASIDE or is_users(sys._getframe(1))):
+                self._left(tensor, _KINDS.get(kind, kind))
             self._deaf += 1
             try:
                 return original(tensor, *more, **named)
@@ -474,6 +496,26 @@ class Recorder:
         leave.__name__ = kind
         leave.__doc__ = getattr(original, "__doc__", None)
         return leave
+
+
+def _quiet() -> Callable[[], None]:
+    """Silence what TensorFlow says of eager running in tf.data and jacobians; nothing else. Returns what undoes it."""
+    warnings.filterwarnings("ignore", message="Even though the `tf.config.experimental_run_functions_eagerly`")
+    entry = warnings.filters[0]
+    logger, heard = tf.get_logger(), _EagerJacobian()
+    logger.addFilter(heard)
+
+    def undo() -> None:
+        logger.removeFilter(heard)
+        if isinstance(warnings.filters, list) and entry in warnings.filters:
+            warnings.filters.remove(entry)
+
+    return undo
+
+
+class _EagerJacobian(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        return "Vectorized primitives" not in str(record.msg)
 
 
 class _Deaf:

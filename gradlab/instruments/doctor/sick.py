@@ -25,7 +25,27 @@ def why_sick(graph: Graph, flow: Flow, number: int, status: str) -> Cut | None:
     origin = _forward_origin(graph, number)
     if origin is not None:
         return _overflow(graph, origin, number)
+    given = _given(graph)
+    if given is not None:
+        return given
     return _walk(graph, flow, number, status)
+
+
+def _given(graph: Graph) -> Cut | None:
+    """Values that were not finite before the program began: data, or a constant."""
+    finals = [graph.producers[t] for t in graph.targets if t in graph.producers]
+    if all(scale_of(t).finite for node in finals for t in _floats(node.output_tensors)):
+        return None
+    for node in graph.nodes:
+        if not graph.leads(node):
+            continue
+        for number, tensor in zip(node.inputs, node.input_tensors or (), strict=False):
+            if number not in graph.producers and _floats([tensor]) and scale_of(tensor).nan:
+                return Cut("nan-singular-point", node.op, innermost(node.stack), _GIVEN, details={"given": "data"})
+    return None
+
+
+_GIVEN = "the values that enter here from outside already hold NaN"
 
 
 def _floats(tensors: Any) -> list[Any]:
@@ -51,13 +71,32 @@ def _forward_origin(graph: Graph, number: int) -> Node | None:
         if any(s.nan if nan else not s.finite for s in before):
             continue
         if not depending.isdisjoint(node.inputs):
-            return node
+            return _infinity_behind(graph, node)
         first_other = first_other or node
-    return first_other
+    return _infinity_behind(graph, first_other) if first_other is not None else None
 
 
 def _infinite_between(graph: Graph, number: int) -> bool:
     return False
+
+
+def _infinity_behind(graph: Graph, node: Node) -> Node:
+    """A NaN out of infinities: the operation that made the first of them out of finite values, if one did."""
+    step = node
+    while True:
+        infinite = [
+            graph.producers.get(number)
+            for number, tensor in zip(step.inputs, step.input_tensors or (), strict=False)
+            if _floats([tensor]) and not scale_of(tensor).finite
+        ]
+        made = next((n for n in infinite if n is not None and n.input_tensors is not None and not n.handles), None)
+        if made is None:
+            return step if step is node or _finite_before(step) else node
+        step = made
+
+
+def _finite_before(node: Node) -> bool:
+    return all(scale_of(t).finite for t in _floats(node.input_tensors))
 
 
 def _overflow(graph: Graph, node: Node, number: int) -> Cut:
@@ -66,6 +105,9 @@ def _overflow(graph: Graph, node: Node, number: int) -> Cut:
     half = any(t.dtype in _HALF for t in _floats(node.output_tensors))
     kind = "NaN" if any(scale_of(t).nan for t in _floats(node.output_tensors)) else "infinite"
     path = steps(graph.way(number, node))
+    if node.handles:
+        note = f"the variable that is read here holds {kind} values itself: look at the step before"
+        return Cut("nan-singular-point", node.op, line, note, path=path, details={"given": "variable"})
     if half:
         return Cut(
             "mixed-precision", node.op, line, f"the value itself becomes {kind} here: 16 bits don't hold it", path=path
@@ -105,11 +147,45 @@ def _walk(graph: Graph, flow: Flow, number: int, status: str) -> Cut | None:
                     seen.add(after)
                     queue.append(after)
     if not cuts:
-        return None
+        return _nothing_sent(graph, flow) if status == "zero" else None
     node = max(cuts, key=lambda n: (flow.sent(n).largest if np.isfinite(flow.sent(n).largest) else 0.0, n.index))
+    if status == "zero" and node.op == "Complex":
+        node = _lost_component(graph, flow, node, number)
     cut = _zero(graph, flow, node, number) if status == "zero" else _nonfinite(graph, flow, node)
     cut.path = cut.path or steps(graph.way(number, node))
     return cut
+
+
+def _nothing_sent(graph: Graph, flow: Flow) -> Cut | None:
+    """The gradient that was given for the target (`output_gradients`) is itself zero."""
+    for number in graph.targets:
+        start = flow.at.get(number)
+        if start is not None and flow.scale(start).zero:
+            made = graph.producers.get(getattr(start, "_id", -1))
+            place = innermost(made.stack) if made is not None else None
+            note = "the gradient that is given for the target (output_gradients) is zero everywhere"
+            return Cut("zero-gradient-op", made.op if made is not None else "output_gradients", place, note)
+    return None
+
+
+def _lost_component(graph: Graph, flow: Flow, node: Node, number: int) -> Node:
+    """Where a complex number's real or imaginary part is dropped, if it is that part that this variable makes."""
+    part = tf.math.imag if node.inputs and node.inputs[-1] in _from(graph, number, node) else tf.math.real
+    step = node
+    while step.output_tensors and step.output_tensors[0].dtype.is_complex:
+        sent = flow.at.get(step.outputs[0])
+        if sent is None or not scale_of(part(sent)).zero:
+            break
+        after = [n for n, p in graph.consumers.get(step.outputs[0], ()) if (n.index, p) in flow.into]
+        if not after:
+            break
+        step = after[0]
+    return step
+
+
+def _from(graph: Graph, number: int, node: Node) -> set[int]:
+    depending = graph.depending([number])
+    return {n for n in node.inputs if n in depending}
 
 
 def _cancellation(graph: Graph, flow: Flow, number: int, parts: list[Node]) -> Cut:

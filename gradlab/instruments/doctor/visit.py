@@ -62,6 +62,7 @@ class doctor:
         _at_work.remove(recorder)
         if error is not None:
             self._examiner.raised(error)
+        self.visit.faults += recorder.faults
         recorder.release()
         recorder.base = None
 
@@ -107,6 +108,7 @@ def diagnose(
             f"it got {type(fn).__name__}"
         )
     sources = _sources(variables)
+    plain = [s for s in sources if not hasattr(s, "handle") and (s.dtype.is_floating or s.dtype.is_complex)]
     diagnosis = Diagnosis()
     recorder = Recorder(base=base)
     recorder.own_tape = True
@@ -135,11 +137,12 @@ def diagnose(
     _at_work.append(recorder)
     try:
         recorder.start()
-        _once(fn, sources, examiner, recorder)
+        _once(fn, sources, plain, examiner, recorder)
     finally:
         recorder.stop()
         _at_work.remove(recorder)
         recorder.on_gradient = None
+        diagnosis.faults += recorder.faults
         recorder.release()
         recorder.base = None
         if restore is not None:
@@ -147,13 +150,11 @@ def diagnose(
     return diagnosis
 
 
-def _once(fn: Callable[[], Any], sources: list[Any], examiner: Examiner, recorder: Recorder) -> None:
+def _once(fn: Callable[[], Any], sources: list[Any], plain: list[Any], examiner: Examiner, recorder: Recorder) -> None:
     """Run the function under a tape and ask for the gradients."""
     try:
         with tf.GradientTape() as tape:
-            for source in sources:
-                if not hasattr(source, "handle") and (source.dtype.is_floating or source.dtype.is_complex):
-                    tape.watch(source)
+            tape.watch(plain)
             target = fn()
     except Exception as error:
         examiner.raised(error)
