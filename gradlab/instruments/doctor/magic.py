@@ -2,7 +2,6 @@
 
 import ast
 import contextlib
-import html
 import keyword
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +88,4 @@ def _show_plainly(shell: Any, error: BaseException) -> None:
 def _show(visit: "Visit") -> None:
     from IPython.display import display
 
-    text = str(visit)
-    drawn = getattr(visit, "_repr_html_", lambda: f"<pre>{html.escape(text)}</pre>")
-    display({"text/plain": text, "text/html": drawn()}, raw=True)
+    display({"text/plain": str(visit), "text/html": visit._repr_html_()}, raw=True)
