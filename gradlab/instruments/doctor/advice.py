@@ -18,7 +18,8 @@ def advise(cut: Cut, name: str) -> str:
     """The advice for a cut; where an exception was raised, its class and message are the first line."""
     place = cut.place
     code = statement(place.file, place.line, place.code) if place else ""
-    line = Line(cut, name, code, call_in(code, cut.op))
+    raised_in = re.search(r"\[Op:(\w+)\]", cut.details.get("error", ""))
+    line = Line(cut, name, code, call_in(code, raised_in[1] if raised_in else cut.op))
     key, fields = _rewritten(line) or (cut.cause, {})
     known = {"name": name, "var": as_code(name), "last": name.rpartition("/")[2], "op": cut.op, "line": code or "..."}
     text = filled(TEXTS.get(key, ""), {**known, **fields})

@@ -300,6 +300,9 @@ down.""",
 Something multiplies by exactly zero here: weights that begin at zero, a mask, a weight of the loss.
 If weights, begin with small random values:
     tf.Variable(tf.random.normal(shape, stddev=0.1))""",
+    "zero-saturation-origin": """
+This line gives exactly zero everywhere, and `{name}` is multiplied by that, so its gradient is zero
+too. See why it is zero: all units dead, weights that begin at zero, a mask, a difference of equals.""",
     "zero-cancellation": """
 `{name}` comes in here along several ways, and their gradients add up to zero: moved a little, it
 leaves the loss where it is. If one of the ways should count as a constant, put

@@ -31,6 +31,8 @@ def _saturated(line: Line) -> Written:
             return "zero-saturation-relu", {}
         arguments = line.call.text[line.call.text.index("(") :]
         return "zero-saturation-relu-line", {"new": line.with_call(f"tf.nn.leaky_relu{arguments}")}
+    if "multiplies by it" in line.cut.note:
+        return "zero-saturation-origin", {}
     if line.cut.op in ("Sigmoid", "Softmax", "LogSoftmax", "Tanh"):
         return "zero-saturation-squash", {}
     return None

@@ -1,7 +1,8 @@
 """The doctor's report for a notebook: the same as the text, the way to each cut as a small picture.
 
-The picture is HTML without scripts, in JupyterLab's own colours where it has them, so it reads in light and in dark;
-its red and its green lie between the two. A label says the same in words.
+The picture is HTML without scripts. It takes its letters and grounds from the page, and its red and its green lie
+between black and white, so it reads in light and in dark. JupyterLab cleans notebooks that it doesn't trust: nothing
+here depends on what it takes away. A label says the same in words.
 """
 
 import html
@@ -26,34 +27,30 @@ from gradlab.instruments.doctor.wording import listed, say
 
 # At least 3:1 against white and against JupyterLab's dark grey, both; white letters on them are 4.5:1 and more.
 _BAD, _GOOD = "#c4461f", "#0a7d5a"
-_TEXT = "var(--jp-content-font-color1, inherit)"
-_MUTED = "var(--jp-content-font-color2, #6b7280)"
-_CODE = "font-family: var(--jp-code-font-family, ui-monospace, monospace); font-size: var(--jp-code-font-size, 13px)"
-_BOX = "background: rgba(127, 127, 127, 0.12); border-radius: 4px; padding: 2px 8px"
+_MUTED = "opacity: 0.75"
+_BOX = "background: rgba(127, 127, 127, 0.12); color: inherit; border-radius: 4px; padding: 2px 8px"
 _BREAK = "white-space: pre-wrap; overflow-wrap: anywhere"
-_MARK = "background: var(--jp-layout-color0, transparent); font-weight: bold; font-size: 1.25em; line-height: 1.3"
-_PILL = f"{_CODE}; display: inline-block; border-radius: 1em; padding: 1px 12px; border: 1.5px solid"
+_PILL = (
+    "display: inline-block; background: none; color: inherit; border-radius: 14px; padding: 1px 12px; border: 2px solid"
+)
+_RAIL = "flex: none; width: 32px; display: flex; flex-direction: column; align-items: center"
+_INDENT = "padding-left: 14px"
 
 
 def as_html(story: Story, eagerly: bool = False) -> str:
     """The whole report."""
     colour = _BAD if story.groups else _GOOD
-    parts = [
-        _div(f"<strong>{_prose(verdict(story))}</strong>", f"border-left: 4px solid {colour}; padding: 0.1em 0.8em")
-    ]
+    parts = [_div(f"<strong>{_prose(verdict(story))}</strong>", f"border-left: 4px solid {colour}; padding: 2px 10px")]
     parts += [_group(group) for group in shown_groups(story)]
     if left_out(story):
         parts.append(_div(_prose(left_out(story)), _INDENT))
     if story.groups and story.healthy:
         parts.append(
-            _div(_prose(healthy(story)), f"border-left: 4px solid {_GOOD}; padding: 0.1em 0.8em; margin-top: 1em")
+            _div(_prose(healthy(story)), f"border-left: 4px solid {_GOOD}; padding: 2px 10px; margin-top: 1em")
         )
     if eagerly:
-        parts.append(_div(_prose(say("eagerly")), f"color: {_MUTED}; margin-top: 0.6em; font-size: 0.92em"))
-    return _div("".join(parts), f"color: {_TEXT}; max-width: 54em; line-height: 1.45; margin: 0.3em 0")
-
-
-_INDENT = "padding-left: calc(0.8em + 4px)"
+        parts.append(_div(_prose(say("eagerly")), f"{_MUTED}; margin-top: 0.6em; font-size: 0.92em"))
+    return _div("".join(parts), "max-width: 54em; line-height: 1.45; margin: 0.3em 0")
 
 
 def _group(group: Group) -> str:
@@ -64,7 +61,7 @@ def _group(group: Group) -> str:
     parts = [_div(title, "")]
     reason = [_prose(say("because", why=why))] if why else []
     where = place(finding.file, finding.line)
-    reason += [f'<span style="{_CODE}; color: {_MUTED}">{html.escape(where)}</span>'] if where else []
+    reason += [_small(where)] if where else []
     parts.append(_div(" &nbsp;".join(reason), "margin-top: 0.35em"))
     if finding.status == "raises" and error_of(finding)[1]:
         parts.append(_div(_prose(say("error", error=error_of(finding)[1])), "margin-top: 0.35em"))
@@ -87,7 +84,7 @@ def _way(group: Group) -> str:
     whole = reaches(finding)
     parts = []
     if whole or len(group.rows) > 1:
-        pill = f'<span style="{_PILL} {_BAD}">{html.escape(finding.variable)}</span>'
+        pill = f'<code style="{_PILL} {_BAD}">{html.escape(finding.variable)}</code>'
         got = _small(say(f"got {finding.status}")) if whole else ""
         parts.append(_div(f"{pill} {got}", ""))
     file = finding.file
@@ -95,25 +92,24 @@ def _way(group: Group) -> str:
         parts.append(_row(_code(row, row.file != file), f"2px dashed {_BAD}"))
         file = row.file if not row.gap else file
     cut = group.rows[-1]
-    note = f'<span style="color: {_MUTED}">{_prose(seen(finding, cut))}</span>'
-    body = _code(cut, cut.file != file, cut=True) + _div(note, "padding: 2px 0 2px 8px; font-size: 0.92em")
-    mark = f'<span style="color: {_BAD}; {_MARK}">{"✗" if whole else "▸"}</span>'
+    body = _code(cut, cut.file != file, cut=True) + _div(_small(seen(finding, cut)), "padding: 2px 0 2px 8px")
+    mark = _sign("✗" if whole else "▸", _BAD)
     parts.append(_row(body, f"2px solid {_GOOD}" if whole else "2px solid transparent", mark))
     if whole:
-        parts.append(_row(_small(say("sent")), f"2px solid {_GOOD}", f'<span style="color: {_GOOD}">▲</span>'))
-        parts.append(_div(f'<span style="{_PILL} {_GOOD}">{_prose(say("loss"))}</span>', ""))
+        parts.append(_row(_small(say("sent")), f"2px solid {_GOOD}", _sign("▲", _GOOD)))
+        parts.append(_div(f'<code style="{_PILL} {_GOOD}">{html.escape(say("loss"))}</code>', ""))
     label = html.escape(_label(group), quote=True)
     return f'<div role="img" aria-label="{label}" style="margin: 0.6em 0">{"".join(parts)}</div>'
 
 
 def _row(body: str, line: str, mark: str = "") -> str:
-    """One line of code beside the rail; the mark sits on the rail."""
-    rail = f"flex: none; width: 0; border-left: {line}; margin-left: 15px"
-    sign = f'<span style="position: relative; left: -0.62em">{mark}</span>' if mark else ""
-    return (
-        f'<div style="display: flex"><div style="{rail}">{sign}</div>'
-        f'<div style="margin: 3px 0 3px 16px; min-width: 0">{body}</div></div>'
-    )
+    """One line of code beside the rail, with a mark on the rail where it begins."""
+    rail = f'<div style="{_RAIL}">{mark}<div style="flex: 1; width: 0; border-left: {line}"></div></div>'
+    return f'<div style="display: flex">{rail}<div style="padding: 3px 0; min-width: 0">{body}</div></div>'
+
+
+def _sign(letter: str, colour: str) -> str:
+    return f'<span style="color: {colour}; font-weight: bold; line-height: 1.6">{letter}</span>'
 
 
 def _code(row: Row, other_file: bool, cut: bool = False) -> str:
@@ -123,14 +119,18 @@ def _code(row: Row, other_file: bool, cut: bool = False) -> str:
     head = _div(_small(say("in file", file=name) if name else say("in cell")), "") if other_file else ""
     text = html.escape(row.code)
     if cut and row.span is not None:
-        before, call, after = (
-            html.escape(row.code[slice(*ends)]) for ends in ((0, row.span[0]), row.span, (row.span[1], None))
-        )
-        text = f'{before}<span style="text-decoration: underline wavy {_BAD}; font-weight: bold">{call}</span>{after}'
-    number = f'<span style="color: {_MUTED}; user-select: none">{row.line}&nbsp; </span>'
-    loop = f" {_small(say('times over', times=row.loop))}" if row.edge in ("last", "only") else ""
-    edge = f"; outline: 1.5px solid {_BAD}" if cut else ""
-    return f'{head}<div style="{_CODE}; {_BOX}; {_BREAK}; display: inline-block{edge}">{number}{text}</div>{loop}'
+        left, right = row.span
+        before, call, after = map(html.escape, (row.code[:left], row.code[left:right], row.code[right:]))
+        text = f'{before}<strong style="border-bottom: 2px solid {_BAD}">{call}</strong>{after}'
+    number = f'<span style="{_MUTED}">{row.line}&nbsp; </span>'
+    loop = f" {_small(_over(row))}" if row.edge in ("last", "only") else ""
+    edge = f"border: 2px solid {_BAD}" if cut else "border: 2px solid transparent"
+    return f'{head}<code style="{_BOX}; {_BREAK}; display: inline-block; {edge}">{number}{text}</code>{loop}'
+
+
+def _over(row: Row) -> str:
+    """How often a loop ran, at its last line."""
+    return say("times over" if row.edge == "only" else "lines over", times=row.loop, count=row.length)
 
 
 def _label(group: Group) -> str:
@@ -146,17 +146,17 @@ def _label(group: Group) -> str:
 
 
 def _small(text: str) -> str:
-    return f'<span style="color: {_MUTED}; font-size: 0.92em">{_prose(text)}</span>' if text else ""
+    return f'<span style="{_MUTED}; font-size: 0.92em">{_prose(text)}</span>' if text else ""
 
 
 def _pre(code: str) -> str:
-    style = f"{_CODE}; {_BOX}; {_BREAK}; margin: 0.35em 0; padding: 5px 10px; color: {_TEXT}"
+    style = f"{_BOX}; {_BREAK}; margin: 0.35em 0; padding: 5px 10px"
     return f'<pre style="{style}">{html.escape(code)}</pre>'
 
 
 def _prose(text: str) -> str:
     """Text with what stands in backquotes as code."""
-    code = f'<code style="{_CODE}; color: {_TEXT}; background: rgba(127, 127, 127, 0.12); padding: 0 3px">'
+    code = '<code style="background: rgba(127, 127, 127, 0.12); color: inherit; padding: 0 3px">'
     return re.sub(r"`([^`]+)`", rf"{code}\1</code>", html.escape(text))
 
 

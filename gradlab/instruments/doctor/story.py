@@ -21,6 +21,7 @@ class Row:
 
     Attributes:
         loop: 0, or how many times in a row this line and its neighbours in the loop were passed.
+        length: how many lines that loop has.
         edge: `first`, `last`, `only` or `inner`, where the line stands in its loop.
         span: the part of the code that is the operation at the cut.
         gap: how many lines were left out here; such a row has nothing else.
@@ -31,6 +32,7 @@ class Row:
     code: str = ""
     ops: tuple[str, ...] = ()
     loop: int = 0
+    length: int = 0
     edge: str = ""
     span: tuple[int, int] | None = None
     gap: int = 0
@@ -141,7 +143,7 @@ def _loops(lines: list[Row]) -> list[Row]:
             continue
         for i, row in enumerate(lines[place : place + length]):
             edge = "only" if length == 1 else "first" if i == 0 else "last" if i == length - 1 else "inner"
-            found.append(replace(row, loop=times, edge=edge))
+            found.append(replace(row, loop=times, length=length, edge=edge))
         place += length * times
     return found
 

@@ -49,13 +49,13 @@ def verdict(story: Story) -> str:
     if not sick:
         if not story.total:
             return say("nothing asked")
-        return say("one ok") if story.total == 1 else say("all ok", total=story.total)
+        return say({1: "one ok", 2: "both ok"}.get(story.total, "all ok"), total=story.total)
     said = []
     for status in sick:
         count = story.counts[status]
         which = "one" if count == 1 else "some"
         if count == story.total and status not in ("raises", "untracked"):
-            which = "only" if count == 1 else "all"
+            which = {1: "only", 2: "both"}.get(count, "all")
         errors = listed([error_of(g.finding)[0] for g in story.groups if g.finding.status == "raises"])
         said.append(say(f"{which} {status}", count=count, total=story.total, errors=errors))
     return " ".join(said)
@@ -70,7 +70,7 @@ def healthy(story: Story) -> str:
 def error_of(finding: Finding) -> tuple[str, str]:
     """The class of the exception that was raised, and what it said."""
     name, _, message = finding.advice.partition("\n")[0].partition(": ")
-    return name, message
+    return name, re.sub(r"^\{\{.*?\}\}\s*|\s*\[Op:.*$", "", message)
 
 
 def advice_of(group: Group) -> str:
