@@ -22,12 +22,14 @@ class XRay:
         blocks: the functions that ran, in the order in which they were first called; each has its `lines`.
         variables: the variables, or tensors, that were asked for, each with the scale of its value and gradient.
         findings: what is wrong with their gradients, as the doctor finds it, without running anything again.
+        faults: what went wrong in the doctor itself while it looked for causes; empty unless it has an error.
         error: what the program or its gradient raised; None where nothing did.
     """
 
     blocks: tuple[Block, ...]
     variables: tuple[Weight, ...]
     findings: tuple[Finding, ...]
+    faults: tuple[str, ...] = ()
     error: BaseException | None = field(default=None, compare=False)
 
     @property
@@ -38,7 +40,11 @@ class XRay:
     @property
     def ok(self) -> bool:
         """Whether every variable has a gradient that is finite and not zero."""
-        return self.error is None and all(finding.ok for finding in self.findings)
+        return (
+            self.error is None
+            and all(weight.value.status == "ok" for weight in self.variables)
+            and all(finding.ok for finding in self.findings)
+        )
 
     def line(self, code: str) -> Line:
         """The first line whose text holds `code`; of several, the first that has a figure.
@@ -97,7 +103,7 @@ def xray(fn: Callable[[], Any], variables: Iterable[Any] | Any) -> XRay:
     _refuse(fn)
     sources = _sources(variables)
     seen = expose(fn, sources, sys._getframe(1))
-    return XRay(lines_of(seen.blocks, seen.runs, seen.findings), seen.variables, seen.findings, seen.error)
+    return XRay(lines_of(seen.blocks, seen.runs, seen.findings), seen.variables, seen.findings, seen.faults, seen.error)
 
 
 def _refuse(fn: Any) -> None:

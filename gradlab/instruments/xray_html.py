@@ -11,6 +11,7 @@ from gradlab.instruments.xray_look import (
     SICK,
     Figure,
     Scale,
+    closing,
     count_of,
     cuts_of,
     elsewhere,
@@ -19,7 +20,7 @@ from gradlab.instruments.xray_look import (
     gradient_of,
     headline,
     is_sick,
-    legend,
+    mark_of,
     rows_of_weights,
     say,
     scales_of,
@@ -36,6 +37,7 @@ BAR = 64
 _CELL = "padding:0 .5em;border:0;vertical-align:top;line-height:1.5;background:none;"
 _CODE = "font-family:var(--jp-code-font-family,monospace);white-space:pre-wrap;overflow-wrap:anywhere;text-align:left;"
 _FAINT = "opacity:.6;"
+_RED = f"color-mix(in srgb,{BAD} {{}}%,transparent)"
 
 
 def as_html(picture: XRay) -> str:
@@ -48,7 +50,7 @@ def as_html(picture: XRay) -> str:
     parts.append(_title(say("variables"), ""))
     for name, values in rows_of_weights(picture):
         count = say("list", count=len(values)) if len(values) > 1 else ""
-        parts.append(_row("", count, html.escape(name), values, scales))
+        parts.append(_row("", count, html.escape(name), values, scales, "✗" if is_sick(values) else ""))
     below = [html.escape(words) for words in _below(picture, scales)]
     return (
         "<div style='color:var(--jp-content-font-color1,inherit);max-width:64em;overflow-x:auto'>"
@@ -62,10 +64,9 @@ def as_html(picture: XRay) -> str:
 
 
 def _below(picture: XRay, scales: tuple[Scale, Scale]) -> list[str]:
-    found = [f"✂ {say('elsewhere')}: {words}" for words in elsewhere(picture)]
+    found = [f"✂ {say('elsewhere')} {words}" for words in elsewhere(picture)]
     found += [] if any(line.values for line in picture.lines) else [say("nothing")]
-    found += [say("scale", forward=scales[0], gradient=scales[1]), *legend(picture)]
-    return found + ([say("next")] if any(not finding.ok for finding in picture.findings) else [])
+    return found + closing(picture, scales)
 
 
 def _head() -> str:
@@ -98,10 +99,10 @@ def _line(line: Line, scales: tuple[Scale, Scale]) -> str:
         code = f"<em>{code}</em>"
     elif not line.runs:
         code = f"<span style='{_FAINT}'>{code}</span>"
-    row = _row("" if line.layer else str(line.number), count_of(line), code, line.values, scales, bool(line.cuts))
+    row = _row("" if line.layer else str(line.number), count_of(line), code, line.values, scales, mark_of(line))
     for words in cuts_of(line.cuts):
         row += (
-            f"<tr style='background:color-mix(in srgb,{BAD} 16%,transparent);border-left:3px solid {BAD}'>"
+            f"<tr style='background:{_RED.format(16 if mark_of(line) == '✂' else 6)};border-left:3px solid {BAD}'>"
             f"<td style='{_CELL}' colspan='4'></td>"
             f"<td style='{_CELL}text-align:left;white-space:normal'><span aria-hidden='true'>✂ </span>"
             f"{html.escape(words)}</td></tr>"
@@ -109,19 +110,16 @@ def _line(line: Line, scales: tuple[Scale, Scale]) -> str:
     return row
 
 
-def _row(
-    number: str, count: str, code: str, values: Sequence[Value], scales: tuple[Scale, Scale], cut: bool = False
-) -> str:
-    sick = is_sick(values)
-    ground = f"color-mix(in srgb,{BAD} {16 if cut else 9}%,transparent)" if sick or cut else "none"
-    edge = f"border-left:3px solid {BAD if cut else 'transparent'}"
+def _row(number: str, count: str, code: str, values: Sequence[Value], scales: tuple[Scale, Scale], mark: str) -> str:
+    ground = {"✂": _RED.format(16), "✗": _RED.format(9)}.get(mark, "none")
+    edge = f"border-left:3px solid {BAD if mark == '✂' else 'transparent'}"
     many = f"<br><span title='{html.escape(say('alt runs'))}'>{html.escape(count)}</span>" if count else ""
     return (
         f"<tr style='background:{ground};{edge}'>"
         f"<td style='{_CELL}text-align:right;white-space:nowrap'><span style='{_FAINT}'>{number}</span>{many}</td>"
         f"<td style='{_CELL}white-space:nowrap'>{_figures(values, False, bool(count), scales[0])}</td>"
         f"<td style='{_CELL}white-space:nowrap'>{_figures(values, True, bool(count), scales[1])}</td>"
-        f"<td style='{_CELL}padding:0;color:{BAD};text-align:center'>{'✂' if cut else '✗' if sick else ''}</td>"
+        f"<td style='{_CELL}padding:0;color:{BAD};text-align:center'>{mark}</td>"
         f"<td style='{_CELL}{_CODE}width:100%'>{code}</td></tr>"
     )
 

@@ -19,6 +19,7 @@ from gradlab.instruments.xray_watch import Run
 #   nonfinite   NaN or infinite somewhere
 #   none        the value leads to the result, but no gradient comes back
 #   aside       the value doesn't lead to the result
+#   inner       the value leads to a gradient that a tape inside takes, and that leads to the result
 #   data        the value doesn't depend on the variables that were asked for
 #   unrecorded  it was computed inside a hand-written gradient rule, or where the tape wasn't told to record
 #   unknown     the program or the gradient raised before it could be known
@@ -31,7 +32,7 @@ class Value:
     Attributes:
         forward: the rms of its elements.
         gradient: the rms of the gradient of the result with respect to it; None where there is none.
-        status: `ok`, `zero`, `nonfinite`, `none`, `aside`, `data`, `unrecorded` or `unknown`.
+        status: `ok`, `zero`, `nonfinite`, `none`, `aside`, `inner`, `data`, `unrecorded` or `unknown`.
         shape: its shape.
     """
 

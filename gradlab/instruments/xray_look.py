@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gradlab.instruments.doctor.finding import Finding
 from gradlab.instruments.xray_lines import Line, Value
+from gradlab.instruments.xray_source import name_of_file
 
 if TYPE_CHECKING:
     from gradlab.instruments.xray import XRay
@@ -31,27 +32,32 @@ TEXT: dict[str, str] = {
     "more": "… {count} more",
     "runs": "×{count}",
     "list": "({count})",
-    "elsewhere": "on no line shown here",
+    "elsewhere": "on no line that is shown:",
+    "where": "{file}, line {number}: {code}",
+    "fault": "The doctor failed to say why ({fault}).",
     "next": "diagnose(fn, variables) says what to write instead.",
     "status ok": "ok",
     "status zero": "0",
     "status nonfinite": "nan",
     "status none": "none",
     "status aside": "unused",
+    "status inner": "inner",
     "status data": "–",
     "status unrecorded": "~",
     "status unknown": "?",
     "what zero": "gradient exactly 0",
     "what nonfinite": "gradient not finite",
     "what none": "gradient None",
-    "what raises": "raises {op}",
+    "what raises": "raises",
     "what untracked": "not in the list",
     "legend runs": "×3: ran 3 times, smallest over largest figure, and all in order",
     "legend list": "(3): 3 values, smallest over largest figure, and all in order",
     "legend cut": "✂: where the gradient is lost",
     "legend raised": "✂: where something was raised",
+    "legend untracked": "!: a variable that is not in the list",
     "legend sick": "✗: no gradient passes (none: no way back, 0: exactly zero, nan or inf: not finite)",
     "legend aside": "unused: doesn't lead to the result",
+    "legend inner": "inner: leads to a gradient that is taken inside",
     "legend data": "–: made from none of the variables",
     "legend unrecorded": "~: inside a hand-written gradient, not on the tape",
     "legend unknown": "?: not known, because something was raised",
@@ -62,7 +68,7 @@ TEXT: dict[str, str] = {
 
 SICK = ("none", "zero", "nonfinite")
 # How little a figure says: the lowest first.
-_RANK = {"unknown": 0, "unrecorded": 1, "data": 2, "aside": 3, "none": 4, "zero": 5}
+_RANK = {"unknown": 0, "unrecorded": 1, "data": 2, "aside": 3, "inner": 4, "none": 5, "zero": 6}
 MOST_WEIGHTS = 10
 
 
@@ -190,17 +196,30 @@ def cuts_of(findings: Iterable[Finding]) -> list[str]:
 def _cut(status: str, cause: str, op: str, note: str, names: list[str]) -> str:
     named = [name for name in names if name]
     some = ", ".join(named) if len(named) <= 3 else f"{', '.join(named[:2])} and {len(named) - 2} more"
-    what = say(f"what {status}", op=op)
-    start = f"{some}: {what}" if some else what
-    operation = f" ({op})" if op and op not in note and status != "raises" else ""
-    why = ": ".join(part for part in (f"{cause}{operation}", note) if part)
-    return f"{start}. {why}" if why else start
+    what = say(f"what {status}")
+    operation = f" ({op})" if op and op not in note else ""
+    why = ": ".join(part for part in (f"{cause}{operation}".strip(), note) if part)
+    return f"{f'{some}: {what}' if some else what}. {why}".removesuffix(". ")
+
+
+def mark_of(line: Line) -> str:
+    """The sign beside a line: where the gradient is lost, where none passes, where something unlisted is read."""
+    if any(finding.status != "untracked" for finding in line.cuts):
+        return "✂"
+    return "✗" if is_sick(line.values) else "!" if line.cuts else ""
 
 
 def elsewhere(picture: XRay) -> list[str]:
     """What was found on no line that is shown."""
     shown = {(line.file, line.number) for line in picture.lines}
-    return cuts_of(f for f in picture.findings if not f.ok and (f.file, f.line) not in shown)
+    away = [f for f in picture.findings if not f.ok and (f.file, f.line) not in shown]
+    found = []
+    for place in dict.fromkeys((f.file, f.line, f.code) for f in away):
+        file, line, code = place
+        where = say("where", file=name_of_file(file), number=line, code=code) if file else ""
+        here = cuts_of(f for f in away if (f.file, f.line, f.code) == place)
+        found += [f"{words} [{where}]" if where else words for words in here]
+    return found
 
 
 def rows_of_weights(picture: XRay) -> list[tuple[str, tuple[Value, ...]]]:
@@ -230,9 +249,17 @@ def legend(picture: XRay) -> list[str]:
     keys = [
         ("legend runs", any(count.startswith("×") for count in counts)),
         ("legend list", any(count.startswith("(") for count in counts)),
-        ("legend cut", any(f.status != "raises" for f in cuts)),
+        ("legend cut", any(f.status not in ("raises", "untracked") for f in cuts)),
+        ("legend untracked", any(mark_of(line) == "!" for line in lines)),
         ("legend raised", any(f.status == "raises" for f in cuts)),
         ("legend sick", bool(found & set(SICK))),
-        *((f"legend {status}", status in found) for status in ("aside", "data", "unrecorded", "unknown")),
+        *((f"legend {status}", status in found) for status in ("aside", "inner", "data", "unrecorded", "unknown")),
     ]
     return [say(key) for key, there in keys if there]
+
+
+def closing(picture: XRay, scales: tuple[Scale, Scale]) -> list[str]:
+    """What stands below the lines: the scales, the signs, and where to read on."""
+    found = [say("scale", forward=scales[0], gradient=scales[1]), *legend(picture)]
+    found += [say("fault", fault=fault) for fault in picture.faults]
+    return found + ([say("next")] if any(not finding.ok for finding in picture.findings) else [])

@@ -10,6 +10,7 @@ from gradlab.instruments.xray_lines import Line, Value
 from gradlab.instruments.xray_look import (
     Figure,
     Scale,
+    closing,
     count_of,
     cuts_of,
     elsewhere,
@@ -18,7 +19,7 @@ from gradlab.instruments.xray_look import (
     gradient_of,
     headline,
     is_sick,
-    legend,
+    mark_of,
     rows_of_weights,
     say,
     scales_of,
@@ -50,25 +51,25 @@ def as_text(picture: XRay) -> str:
         lines += _figures("", count, name, values, "✗" if is_sick(values) else " ", scales)
     found = elsewhere(picture)
     if found:
-        lines += ["", say("elsewhere") + ":"]
+        lines += ["", say("elsewhere")]
         lines += [row for words in found for row in _wrapped(words, "  ✂ ")]
-    lines += ["", *textwrap.wrap(say("scale", forward=scales[0], gradient=scales[1]), COLUMNS)]
-    lines += [row for words in legend(picture) for row in textwrap.wrap(words, COLUMNS, subsequent_indent="  ")]
-    if any(not finding.ok for finding in picture.findings):
-        lines.append(say("next"))
+    lines.append("")
+    for words in closing(picture, scales):
+        lines += textwrap.wrap(words, COLUMNS, subsequent_indent="  ")
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _title(words: str, names: bool = False) -> str:
     head = f"{say('line'):>5} {say('forward'):>7} {'':{BAR}}  {say('gradient'):>8} {'':{BAR}}   "
-    return (head if names else " " * len(head)) + words[: COLUMNS - len(head)]
+    room = COLUMNS - len(head)
+    return (head if names else " " * len(head)) + (words if len(words) <= room else words[: room - 1] + "…")
 
 
 def _rows(line: Line, scales: tuple[Scale, Scale]) -> list[str]:
-    mark = "✂" if line.cuts else "✗" if is_sick(line.values) else " "
     number = "" if line.layer else str(line.number)
-    rows = _figures(number, count_of(line), line.code, line.values, mark, scales)
-    return rows + [row for words in cuts_of(line.cuts) for row in _wrapped(words, "      ✂ ")]
+    rows = _figures(number, count_of(line), line.code, line.values, mark_of(line), scales)
+    start = f"      {mark_of(line)} "
+    return rows + [row for words in cuts_of(line.cuts) for row in _wrapped(words, start)]
 
 
 def _figures(
@@ -84,7 +85,7 @@ def _figures(
                 show = gradient_of if gradient else forward_of
                 lower[place] = _cell(high, _spark([show(v) for v in values], scales[place]), 7 + place)
     width = 7 + 1 + BAR
-    start = f"{number:>5} {upper[0]:{width}}  {upper[1]:{width + 1}} {mark} "
+    start = f"{number:>5} {upper[0]:{width}}  {upper[1]:{width + 1}} {mark:1} "
     below = f"{count:>5} {lower[0]:{width}}  {lower[1]:{width + 1}}   "
     room = COLUMNS - len(start)
     indent = " " * (len(code) - len(code.lstrip()) + 4)

@@ -29,6 +29,7 @@ class Exposed:
     variables: tuple[Weight, ...]
     findings: tuple[Finding, ...]
     error: BaseException | None
+    faults: tuple[str, ...]
 
 
 def expose(fn: Callable[[], Any], sources: list[Any], base: FrameType) -> Exposed:
@@ -61,6 +62,7 @@ class _Exposure:
         self.line_tape = tf.GradientTape()
         self.targets: list[Any] = []
         self.error: BaseException | None = None
+        self.incomplete = False
         self.seen = 0
         self.depending = set(self.numbers)
 
@@ -138,8 +140,7 @@ class _Exposure:
         wanted = {number: tensor for found in values for number, tensor in found}
         around = _gone_around(graph)
         around |= {number for number in wanted if not graph.recorded(graph.producers[number])}
-        at = self._at_values(graph, call, wanted)
-        results = self._at_sources(call)
+        results, at = self._gradients(graph, call, wanted)
         self.recorder.stop()
         depending = graph.depending(self.numbers)
         lost = {
@@ -148,6 +149,7 @@ class _Exposure:
             if n is not None and result is None
         }
         blocked = graph.depending(lost) & graph.leading if self.error is None else set()
+        inner = self._leading_inside(graph)
         figures: dict[int, Value] = {}
         for number, tensor in wanted.items():
             gradient = at.get(number)
@@ -162,7 +164,9 @@ class _Exposure:
             elif self.error is not None and not self.targets:
                 status = "unknown"
             elif number not in graph.leading:
-                status = "aside"
+                status = "inner" if number in inner else "aside"
+            elif self.incomplete:
+                status = "unknown"
             else:
                 status = "unrecorded" if number in around else "none"
             size = rms(gradient) if gradient is not None and status != "data" else None
@@ -172,7 +176,23 @@ class _Exposure:
             for run, found in zip(self.watch.runs, values, strict=True)
         ]
         weights = [self._weight(call, place, result) for place, result in enumerate(results)]
-        return Exposed(self.watch.blocks, runs, tuple(weights), tuple(self.diagnosis.findings), self.error)
+        faults = tuple(self.diagnosis.faults + self.recorder.faults)
+        return Exposed(self.watch.blocks, runs, tuple(weights), tuple(self.diagnosis.findings), self.error, faults)
+
+    def _leading_inside(self, graph: Graph) -> set[int]:
+        """What leads to the target of a tape inside, whose gradient leads on."""
+        calls = self.recorder.gradient_results.items()
+        found = {
+            n
+            for result, call in calls
+            if result in graph.leading
+            for n in map(number_of, call.targets)
+            if n is not None
+        }
+        for node in reversed(graph.nodes):
+            if not found.isdisjoint(node.outputs):
+                found.update(node.inputs)
+        return found
 
     def _weight(self, call: GradientCall, place: int, gradient: Any) -> Weight:
         source = self.sources[place]
@@ -181,28 +201,33 @@ class _Exposure:
         status = "unknown" if unknown else status_of(gradient)
         return Weight(name_of(source, call, place), Value(self.sizes[place], size, status, tuple(source.shape)))
 
-    def _at_values(self, graph: Graph, call: GradientCall, wanted: dict[int, Any]) -> dict[int, Any]:
-        """The gradients at the lines' values, by number, as a tape gives them."""
-        tensors = {number: tensor for number, tensor in wanted.items() if differentiable(tensor)}
-        if not tensors or not any(differentiable(target) for target in self.targets):
-            return {}
-        with self.recorder.deaf():
-            try:
-                return dict(zip(tensors, self.line_tape.gradient(self.targets, list(tensors.values())), strict=True))
-            except Exception:
-                # a rule raises somewhere: beyond it the gradients can be had
-                return dict(Flow(graph, call, self.numbers).at)
+    def _gradients(self, graph: Graph, call: GradientCall, wanted: dict[int, Any]) -> tuple[list[Any], dict[int, Any]]:
+        """The gradients of the sources, and those at the lines' values by number; and the doctor's look at them.
 
-    def _at_sources(self, call: GradientCall) -> list[Any]:
-        """The gradients of the variables, and the doctor's look at them."""
+        One backward pass serves both: the rule of a `tf.py_function` can be asked only once.
+        """
         nothing = [None] * len(self.sources)
         if self.error is not None:
-            return nothing
-        if not self.targets:
-            call.results = list(nothing)
-            with self.recorder.deaf():
+            return nothing, {}
+        values = {number: tensor for number, tensor in wanted.items() if differentiable(tensor)}
+        with self.recorder.deaf():
+            try:
+                asked = [*self.sources, *values.values()]
+                found = self.line_tape.gradient(self.targets, asked) if self.targets else [None] * len(asked)
+            except Exception:
+                # a rule raises somewhere: beyond it the gradients can be had
+                self.incomplete = True
+                at = dict(Flow(graph, call, self.numbers).at)
+            else:
+                call.results = list(found[: len(self.sources)])
+                for variable in self.tape.watched_variables():
+                    self.recorder.variables[number_of(variable) or 0] = variable
                 self.examiner.gradient(call)
-            return nothing
+                return call.results, dict(zip(values, found[len(self.sources) :], strict=True))
+        return self._plainly(call), at
+
+    def _plainly(self, call: GradientCall) -> list[Any]:
+        """The gradients of the sources from the tape that watches nothing else; it may raise as the user's would."""
 
         def asked(heard: GradientCall) -> None:
             if heard.tape is call.tape:
@@ -215,7 +240,7 @@ class _Exposure:
         except Exception as error:
             self.error = error
             self.examiner.raised(error)
-            return nothing
+            return [None] * len(self.sources)
 
 
 def differentiable(tensor: Any) -> bool:
@@ -263,7 +288,8 @@ def _handed_on(run: Run, graph: Graph) -> list[tuple[int, Any]]:
 
 def _gone_around(graph: Graph) -> set[int]:
     """Tensors from which the gradient is led away: those computed inside a function with a hand-written rule."""
-    carrying, inside = set(graph.targets), set()
+    carrying = set(graph.targets)
+    inside: set[int] = set()
     for node in reversed(graph.nodes):
         if any(number in carrying and graph.producers[number] is node for number in node.outputs):
             carrying.update(node.inputs)

@@ -1,6 +1,7 @@
 """`xray`: its figures are a tape's, the cut is marked, and nothing is left changed."""
 
 import linecache
+import math
 import sys
 import textwrap
 
@@ -125,6 +126,60 @@ def test_what_could_not_be_asked_for_plainly_is_still_shown():
     picture = xray(loss, [w])
     assert picture.line("after =").gradient == (1.0, 1.0)
     assert picture.line("before =").gradient is None
+
+
+def test_a_py_function_whose_rule_can_be_asked_only_once_has_its_gradient():
+    depth = tf.Variable(1.1, name="depth")
+
+    def loss():
+        root = tf.py_function(lambda d: tf.sqrt(1.0 + d * d), [depth], tf.float32)
+        return root * 2.0
+
+    picture = xray(loss, [depth])
+    assert picture.ok
+    assert picture.line("root =").gradient == (2.0, 2.0)
+    assert picture.variables[0].value.gradient == pytest.approx(2 * 1.1 / math.sqrt(1 + 1.1**2))
+
+
+def test_a_value_whose_own_gradient_is_taken_inside_is_not_called_unused():
+    w = tf.Variable([1.0, 2.0], name="w")
+
+    def loss():
+        with tf.GradientTape() as inner:
+            energy = tf.reduce_sum(w**3)
+        slope = inner.gradient(energy, w)
+        return tf.reduce_sum(slope)
+
+    picture = xray(loss, [w])
+    assert picture.line("energy =").statuses == ("inner",)
+    assert picture.line("slope =").gradient == (1.0, 1.0)
+
+
+def test_a_variable_that_is_not_in_the_list_is_marked_but_nothing_is_called_lost():
+    listed = tf.Variable(2.0, name="listed")
+
+    def loss():
+        fresh = tf.Variable(3.0, name="fresh")
+        return listed * fresh
+
+    picture = xray(loss, [listed])
+    assert [(line.code.strip(), line.cuts[0].status) for line in picture.lines if line.cuts] == [
+        ('fresh = tf.Variable(3.0, name="fresh")', "untracked")
+    ]
+    assert "fresh: not in the list" in str(picture)
+    assert "✂" not in str(picture)
+
+
+def test_what_was_lost_outside_of_the_function_is_told_below():
+    w = tf.Variable(2.0, name="w")
+    early = w * 3.0
+
+    def loss():
+        return early * 1.0
+
+    text = str(xray(loss, [w]))
+    assert "on no line that is shown:" in text
+    assert "early = w * 3.0" in " ".join(text.split())
 
 
 def test_an_exception_in_the_function_is_shown_where_it_was_raised():
