@@ -54,8 +54,15 @@ def filled(template: str, fields: dict[str, str]) -> str:
         margin = " " * (len(line) - len(line.lstrip()))
         indented = {key: value.replace("\n", "\n" + margin) for key, value in fields.items()}
         if prose and not margin:
-            lines[-1] += " " + line.format(**fields)
+            lines[-1] += " " + line.format_map(_Known(fields))
         else:
-            lines.append(line.format(**indented))
+            lines.append(line.format_map(_Known(indented)))
         prose = not margin
     return "\n".join(lines)
+
+
+class _Known(dict[str, str]):
+    """Fields of a template; what isn't known is left open."""
+
+    def __missing__(self, key: str) -> str:
+        return "..."

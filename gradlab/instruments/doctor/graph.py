@@ -148,7 +148,7 @@ class Graph:
 
 def is_compiled(node: Node) -> bool:
     """Whether this is a whole compiled function (a concrete function, a saved model), run as one operation."""
-    return node.op.startswith(("__inference_", "__forward_", "__backward_")) or "PartitionedCall" in node.op
+    return "PartitionedCall" in node.op
 
 
 def zeros_for(tensor: Any) -> Any:

@@ -180,7 +180,7 @@ def _unheard(recorder: Recorder, graph: Graph, call: GradientCall, node: Node, n
         )
     until = call.index if tape.closed is None else tape.closed
     if tape.opened <= node.index < until and not node.tapes:
-        return _deafened(node, path)
+        return _deafened(graph, node, path)
     place = innermost(node.stack) if recorder.own_tape else in_function_of(node.stack, call.stack)
     if node.index < tape.opened:
         return Cut(
@@ -193,8 +193,21 @@ def _unheard(recorder: Recorder, graph: Graph, call: GradientCall, node: Node, n
     return Cut("outside-tape", "call outside tape", place, "it ran while the tape was not recording", path=path)
 
 
-def _deafened(node: Node, path: tuple[Step, ...]) -> Cut:
+def _deafened(graph: Graph, node: Node, path: tuple[Step, ...]) -> Cut:
     """An operation ran inside the tape's block, but recording was stopped."""
+    queue, seen = [node], {node.index}
+    for step in queue:
+        if step.op in _STOPS:
+            return Cut(
+                "stop-gradient", step.op, innermost(step.stack), "the gradient was stopped here on purpose", path=path
+            )
+        if is_compiled(step):
+            return Cut("nondiff-op", step.op, innermost(step.stack), _COMPILED, path=path)
+        for number in step.outputs:
+            for after, _ in graph.consumers.get(number, ()):
+                if not after.tapes and after.index not in seen and graph.leads(after):
+                    seen.add(after.index)
+                    queue.append(after)
     if "custom_gradient" in node.stack:
         note = (
             "recomputation records nothing of this block; a tensor that it uses without being given it gets no gradient"
@@ -207,6 +220,9 @@ def _deafened(node: Node, path: tuple[Step, ...]) -> Cut:
         "it ran while the tape's recording was stopped",
         path=path,
     )
+
+
+_COMPILED = "a compiled function is called here, and nothing in it passes a gradient to this input"
 
 
 def _second_order(recorder: Recorder, graph: Graph) -> bool:
@@ -238,12 +254,7 @@ def _blocked(recorder: Recorder, graph: Graph, call: GradientCall, node: Node, p
     if not graph.recorded(node) and call.tape is not None and call.tape not in node.tapes:
         return _unheard(recorder, graph, call, node, node.inputs[place])
     if is_compiled(node):
-        return Cut(
-            "nondiff-op",
-            node.op,
-            line,
-            "a compiled function is called here, and nothing in it passes a gradient to this input",
-        )
+        return Cut("nondiff-op", node.op, line, _COMPILED)
     if node.rule is not None:
         return Cut(
             "custom-gradient", "tf.custom_gradient", line, "its hand-written backward rule returns None for this input"
@@ -329,6 +340,10 @@ def _no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, n
     variable = hasattr(source, "handle")
     if _second_order(recorder, graph):
         return _second_order_gone(recorder, graph, call)
+    inner = _inner_gradient(recorder, graph, number)
+    if inner is not None:
+        note = "the derivative that was taken here doesn't change with it"
+        return Cut("second-order-vanishes", "gradient", innermost(inner.stack), note)
     way_out = _last_way_out(recorder, graph, call, number)
     if way_out is not None:
         if way_out.cause == "left-tensorflow" and not recorder_sure(recorder, way_out):
@@ -367,6 +382,16 @@ def _no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, n
         note = "nothing that ran reads it, nor does the compiled (or reloaded) function that is called here"
         return Cut("unused-variable", compiled.op, innermost(compiled.stack), note, also=("saved-model",))
     return Cut("unused-variable", "unused", innermost(call.stack), "nothing that ran reads it")
+
+
+def _inner_gradient(recorder: Recorder, graph: Graph, number: int) -> GradientCall | None:
+    """An inner `tape.gradient` on the way to the target, of something that depends on this variable."""
+    depending = graph.depending([number])
+    for result, inner in recorder.gradient_results.items():
+        targets = {ground.tensor_id(target) for target in inner.targets}
+        if result in graph.leading and not depending.isdisjoint(targets):
+            return inner
+    return None
 
 
 def recorder_sure(recorder: Recorder, cut: Cut) -> bool:

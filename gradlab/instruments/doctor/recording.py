@@ -242,7 +242,7 @@ class Recorder:
         handles = tuple(tensor._id for tensor in inputs if tensor.dtype is tf.resource or tensor.dtype == tf.resource)
         node = Node(
             self.count,
-            op,
+            "PartitionedCall" if op.startswith(_COMPILED) else op,
             attrs or (),
             ids_in,
             ids_out,
@@ -529,6 +529,8 @@ class _Deaf:
         self.recorder._deaf -= 1
 
 
+# Compiled functions run as one operation, under a name with a number that differs from run to run.
+_COMPILED = ("__forward_", "__inference_", "__backward_")
 _ON_VARIABLES = re.compile(r"Variable|^Resource(Gather|Scatter|Apply|SparseApply|StridedSlice)|DisableCopyOnRead")
 # Libraries ask these of tensors for their own ends.
 _ASIDE = {"__bool__", "__index__"}

@@ -8,7 +8,7 @@ import tensorflow as tf
 from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.flow import Flow, scale_of
 from gradlab.instruments.doctor.frames import innermost
-from gradlab.instruments.doctor.graph import Graph, is_compiled, run_rule
+from gradlab.instruments.doctor.graph import SHAPE_ONLY, Graph, is_compiled, run_rule
 from gradlab.instruments.doctor.lost import _PYTHON, steps
 from gradlab.instruments.doctor.recording import Node
 
@@ -316,7 +316,7 @@ def _zero(graph: Graph, flow: Flow, node: Node, number: int) -> Cut:
         )
     if _zero_everywhere(node):
         return Cut("zero-gradient-op", node.op, line, "its derivative is zero by definition, whatever the values")
-    factor = _zero_factor(graph, node)
+    factor = _own_zero(node) or _zero_factor(graph, node)
     if factor is not None:
         return _zero_factor_cut(graph, flow, node, factor)
     if _chosen_other(node):
@@ -348,6 +348,16 @@ def _zero_everywhere(node: Node) -> bool:
     return True
 
 
+def _own_zero(node: Node) -> int | None:
+    """The input of a square or a power that is itself zero everywhere: there the slope is zero."""
+    if node.op in _POWERS and node.input_tensors and scale_of(node.input_tensors[0]).zero:
+        return node.inputs[0]
+    return None
+
+
+_POWERS = {"Square", "Pow", "SquaredDifference", "L2Loss"}
+
+
 def _zero_factor(graph: Graph, node: Node) -> int | None:
     """Another input of a product that is exactly zero."""
     if len(node.inputs) < 2 or node.op not in _PRODUCTS:
@@ -377,6 +387,8 @@ def _zero_factor_cut(graph: Graph, flow: Flow, node: Node, factor: int) -> Cut:
             if t.dtype.is_floating or t.dtype.is_complex
         ]
         zeros = [n for n, t in floats if scale_of(t).zero]
+        if made.in_backward and (not zeros or made.op in SHAPE_ONLY):
+            return _second_order_zero(made)
         if not zeros:
             if floats:
                 return Cut(
@@ -394,6 +406,15 @@ def _zero_factor_cut(graph: Graph, flow: Flow, node: Node, factor: int) -> Cut:
         "the other factor of this product is exactly zero",
         details={"factor": "zero"},
     )
+
+
+def _second_order_zero(node: Node) -> Cut:
+    """A first derivative's derivative that is zero whatever the values: blame the operation whose slope is constant."""
+    root = node
+    while root.of is not None:
+        root = root.of
+    note = "its slope is constant, so the second derivative through it is zero"
+    return Cut("second-order-vanishes", root.op, innermost(root.stack), note)
 
 
 def _chosen_other(node: Node) -> bool:

@@ -1,7 +1,9 @@
 """Variables that the forward pass reads and that nobody asked a gradient for: untracked ones."""
 
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from gradlab.instruments.doctor.advice import advise
@@ -55,11 +57,56 @@ def _evidence(recorder: Recorder, call: GradientCall, number: int, variable: Any
     owners = [owner for reference in recorder.owners.get(number, ()) if (owner := reference()) is not None]
     for owner in owners:
         known = {number_of(v) for v in owner.trainable_variables}
-        if number not in known and known & listed and number not in {number_of(v) for v in owner.variables}:
+        if not known & listed or number in {number_of(v) for v in owner.variables}:
+            continue
+        if holds(owner, number):
             return f"{type(owner).__name__} reads it, but doesn't list it among its trainable variables"
     if not owners and _whole_layers(call, listed) and not _known_to_keras(variable):
         return "the loss reads it, and the list holds only the variables of layers"
     return ""
+
+
+def holds(owner: Any, number: int, most: int = 3000) -> bool:
+    """Whether an object has a variable somewhere in its attributes, or in what its functions close over or name.
+
+    A variable that a layer is merely given as an input is not held by it.
+    """
+    seen: set[int] = set()
+    queue = [*_inside(owner), *_inside(type(owner).__dict__.get("call"))]
+    for thing in queue:
+        if id(thing) in seen or isinstance(thing, str | bytes | int | float | np.ndarray | ModuleType):
+            continue
+        seen.add(id(thing))
+        if number_of(thing) == number:
+            return True
+        if len(seen) > most:
+            return False
+        queue += _inside(thing)
+    return False
+
+
+def _inside(thing: Any) -> list[Any]:
+    if isinstance(thing, dict):
+        return list(thing.values())
+    if isinstance(thing, list | tuple | set | frozenset):
+        return list(thing)
+    if isinstance(thing, MethodType):
+        return [thing.__func__]
+    if isinstance(thing, FunctionType):
+        cells = [cell.cell_contents for cell in thing.__closure__ or () if _filled(cell)]
+        return cells + [thing.__globals__[name] for name in thing.__code__.co_names if name in thing.__globals__]
+    if isinstance(thing, type) or tf.is_tensor(thing):
+        return []
+    slots = [getattr(thing, name, None) for name in getattr(type(thing), "__slots__", ()) if isinstance(name, str)]
+    return list(getattr(thing, "__dict__", {}).values()) + slots
+
+
+def _filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 def _made_in_tape(recorder: Recorder, call: GradientCall, number: int) -> bool:
