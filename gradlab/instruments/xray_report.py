@@ -55,7 +55,7 @@ def as_text(picture: XRay) -> str:
         lines += [row for words in found for row in _wrapped(words, "  ✂ ")]
     lines.append("")
     for words in closing(picture, scales):
-        lines += textwrap.wrap(words, COLUMNS, subsequent_indent="  ")
+        lines += textwrap.wrap(words, COLUMNS, subsequent_indent="  " if ":" in words[:9] else "")
     return "\n".join(line.rstrip() for line in lines)
 
 

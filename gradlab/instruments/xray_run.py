@@ -108,7 +108,7 @@ class _Exposure:
         with self.recorder.deaf():
             self.line_tape.watch(tensor)
 
-    def _watch_new(self) -> None:
+    def _watch_new(self, run: Run) -> None:
         """Watch what was computed from the sources since, so that the tape can be asked about any line."""
         fresh = self.recorder.nodes[self.seen :]
         self.seen = len(self.recorder.nodes)
@@ -121,6 +121,10 @@ class _Exposure:
             for tensor, floating in zip(node.output_tensors or (), node.floating, strict=False):
                 if floating:
                     self._watch(tensor)
+        # what no tape recorded on its way (behind tf.stop_gradient), but the line has all the same
+        for tensor in (tensor for part in run.given for tensor in _tensors(part)):
+            if differentiable(tensor) and ground.tensor_id(tensor) in self.depending:
+                self._watch(tensor)
 
     def develop(self) -> Exposed:
         """From what was recorded to figures."""

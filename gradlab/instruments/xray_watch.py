@@ -14,8 +14,6 @@ from gradlab.instruments.doctor.frames import is_users
 from gradlab.instruments.doctor.recording import Recorder
 from gradlab.instruments.xray_source import Block, Statement, block_of, statement_at
 
-# One line of one function as it runs once: the operations from `start` up to `end` are its own and its callees'.
-
 
 @dataclass(eq=False)
 class Run:
@@ -23,9 +21,9 @@ class Run:
 
     Attributes:
         file, line: the line; for a statement of several lines its first.
-        start, end: the recorder's count of operations before and after.
+        start, end: the recorder's count of operations before and after; those between are its own and its callees'.
         given: what the line bound or returned, as it stands.
-        layer: the layer, and the layers around it, the outermost first.
+        layers: the layer, and the layers around it, the outermost first.
         part: whether it is only one of a statement's lines, and not its first.
     """
 
@@ -44,7 +42,7 @@ class LineWatch:
     Python's trace function is used for it, and put back by `stop`; a debugger doesn't stop in between.
     """
 
-    def __init__(self, recorder: Recorder, after_line: Callable[[], None]) -> None:
+    def __init__(self, recorder: Recorder, after_line: Callable[[Run], None]) -> None:
         self.recorder = recorder
         self.after_line = after_line
         self.runs: list[Run] = []
@@ -111,7 +109,7 @@ class LineWatch:
                 self.layers.pop()
                 if run is not None:
                     run.end, run.given = self.recorder.count, [arg]
-                    self.after_line()
+                    self.after_line(run)
             return None if event == "return" else event_function
 
         event_function = event
@@ -177,7 +175,7 @@ class _Frame:
         piece, self.piece = self.piece, None
         if piece is not None:
             piece.end = self.watch.recorder.count
-            self.watch.after_line()
+            self.watch.after_line(piece)
 
     def _close(self, frame: FrameType, returned: Any) -> None:
         run, self.run = self.run, None
@@ -188,4 +186,4 @@ class _Frame:
             run.given = [frame.f_locals[name] for name in self.statement.names if name in frame.f_locals]
             if self.statement.returns and returned is not None:
                 run.given.append(returned)
-            self.watch.after_line()
+            self.watch.after_line(run)

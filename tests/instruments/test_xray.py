@@ -94,6 +94,20 @@ def test_values_that_need_no_gradient_are_not_called_lost():
     assert "✗" not in str(picture)
 
 
+def test_behind_stop_gradient_the_gradient_arrives_and_before_it_not():
+    w = tf.Variable([1.0, 2.0], name="w")
+
+    def loss():
+        guess = w * 3.0
+        aim = tf.stop_gradient(guess + 1.0)
+        return tf.reduce_sum((w - aim) ** 2)
+
+    picture = xray(loss, [w])
+    assert picture.ok
+    assert picture.line("guess =").statuses == ("none",)
+    assert picture.line("aim =").gradient == (pytest.approx(rms(2 * (np.array([4.0, 7.0]) - [1.0, 2.0]))),) * 2
+
+
 def test_lines_inside_a_hand_written_gradient_are_not_called_lost():
     w = tf.Variable([0.3, 1.6], name="w")
 
