@@ -1,4 +1,7 @@
-"""An X-ray for notebooks: a table that takes the theme's colours, so it reads in light and dark."""
+"""An X-ray for notebooks: a table that takes the theme's colours, so it reads in light and dark.
+
+Only what JupyterLab leaves in place in a notebook that isn't trusted yet is used: no SVG, no style sheet.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +38,9 @@ FORWARD, GRADIENT, BAD = "#3a7bd5", "#e0661b", "#d64545"
 BAR = 64
 
 _CELL = "padding:0 .5em;border:0;vertical-align:top;line-height:1.5;background:none;"
-_CODE = "font-family:var(--jp-code-font-family,monospace);white-space:pre-wrap;overflow-wrap:anywhere;text-align:left;"
+_CODE = "white-space:pre-wrap;overflow-wrap:anywhere;background:none;padding:0;color:inherit;font-size:inherit"
 _FAINT = "opacity:.6;"
-_RED = f"color-mix(in srgb,{BAD} {{}}%,transparent)"
+_RED = "rgba(214,69,69,.{:02})"
 
 
 def as_html(picture: XRay) -> str:
@@ -120,7 +123,7 @@ def _row(number: str, count: str, code: str, values: Sequence[Value], scales: tu
         f"<td style='{_CELL}white-space:nowrap'>{_figures(values, False, bool(count), scales[0])}</td>"
         f"<td style='{_CELL}white-space:nowrap'>{_figures(values, True, bool(count), scales[1])}</td>"
         f"<td style='{_CELL}padding:0;color:{BAD};text-align:center'>{mark}</td>"
-        f"<td style='{_CELL}{_CODE}width:100%'>{code}</td></tr>"
+        f"<td style='{_CELL}width:100%;text-align:left'><code style='{_CODE}'>{code}</code></td></tr>"
     )
 
 
@@ -166,8 +169,11 @@ def _spark(figures: Sequence[Figure], scale: Scale, colour: str) -> str:
         figures = [figures[round(i * (len(figures) - 1) / (most - 1))] for i in range(most)]
     wide = BAR / len(figures)
     bars = "".join(
-        f"<rect x='{i * wide:.1f}' y='{14 - high:.1f}' width='{0.8 * wide:.1f}' height='{high:.1f}' fill='{colour}'/>"
-        for i, high in enumerate(max(1.0, 14 * scale.share(f.size)) if f.size else 0.0 for f in figures)
-        if high
+        f"<span style='display:inline-block;width:{0.75 * wide:.1f}px;margin-right:{0.25 * wide:.1f}px;"
+        f"height:{high:.1f}px;background:{colour}'></span>"
+        for high in (max(1.0, 14 * scale.share(figure.size)) if figure.size else 0.0 for figure in figures)
     )
-    return f"<svg aria-hidden='true' width='{BAR}' height='14' style='flex:none'>{bars}</svg>"
+    return (
+        f"<span aria-hidden='true' style='display:inline-flex;align-items:flex-end;width:{BAR}px;height:14px'>"
+        f"{bars}</span>"
+    )
