@@ -75,7 +75,8 @@ variables.""",
 Use the result of this line in the loss, or leave `{name}` out of the list of variables. As it
 stands, it goes nowhere.""",
     "untracked-variable": """
-Add `{name}` to the list of variables.""",
+Add `{name}` to the list of variables whose gradients you ask for, and hand all of them to the
+optimizer.""",
     "untracked-variable-made": """
 Make `{name}` once, before the function runs, and hand it to the optimizer with the others:
     variables = [*variables, {var}]

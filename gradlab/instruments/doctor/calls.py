@@ -172,6 +172,13 @@ def replaced(code: str, call: Call, new: str) -> str:
     return code[: call.start] + new + code[call.end :]
 
 
+def with_argument(call: Call, new: str) -> str | None:
+    """The call with another first argument; None where it has none of its own."""
+    first = call.arguments[0] if call.arguments else ""
+    at = call.text.find(first, len(call.function)) if first and call.text.startswith(call.function) else -1
+    return call.text[:at] + new + call.text[at + len(first) :] if at >= 0 else None
+
+
 def _plain(name: str) -> str:
     return name.lower().replace("_", "")
 

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from gradlab.instruments.doctor.calls import calls_of, replaced, tree_of
+from gradlab.instruments.doctor.calls import Call, calls_of, replaced, tree_of, with_argument
 from gradlab.instruments.doctor.lines import Line, Written, grouped, straight
 
 
@@ -42,45 +42,42 @@ def _singular(line: Line) -> Written:
     call, op = line.call, line.cut.op
     if call is None or not call.arguments:
         return (f"nan-singular-point-{op}", {}) if op in ("Sqrt", "Log", "RealDiv", "Pow") else None
-    x = grouped(call.arguments[0], 2)
-    end = call.text[call.text.index(call.arguments[0]) + len(call.arguments[0]) :]
-    if op == "Sqrt" and call.function.endswith("norm"):
-        axis = re.sub(r"^\s*,\s*(?:ord=)?'?euclidean'?|\)$", "", end)
-        new = f"tf.sqrt(tf.reduce_sum(tf.square({call.arguments[0]}){axis}) + 1e-12)"
-        return (
-            ("nan-singular-point-norm", {"new": line.with_call(new)})
-            if re.fullmatch(r"(,\s*(axis|keepdims)\s*=\s*[-\w]+)*", axis)
-            else None
-        )
-    start = call.text[: call.text.index(call.arguments[0])]
-    if op in ("Sqrt", "Rsqrt"):
-        return "nan-singular-point-Sqrt-line", {"new": line.with_call(f"{start}{x} + 1e-12{end}")}
-    if op == "Log":
-        return "nan-singular-point-Log-line", {
-            "new": line.with_call(f"{start}tf.maximum({call.arguments[0]}, 1e-12){end}")
-        }
-    if op in ("Acos", "Asin", "Atanh"):
-        new = f"{start}tf.clip_by_value({call.arguments[0]}, -1.0 + 1e-6, 1.0 - 1e-6){end}"
-        return "nan-singular-point-Acos-line", {"new": line.with_call(new)}
-    if op in ("Angle", "ComplexAbs"):
-        return "nan-singular-point-Angle-line", {"new": line.with_call(f"{start}{x} + 1e-6{end}")}
+    first, rest = call.arguments[0], ", ".join(call.arguments)
     if op == "RealDiv" and len(call.arguments) == 2:
-        return "nan-singular-point-RealDiv-line", {
-            "new": line.with_call(f"tf.math.divide_no_nan({', '.join(call.arguments)})")
-        }
-    if op == "Pow" and len(call.arguments) == 2:
-        base = f"tf.maximum({call.arguments[0]}, 1e-12)"
-        power = (
-            f"{base} ** {grouped(call.arguments[1])}"
-            if call.function == "Pow"
-            else f"{call.function}({base}, {call.arguments[1]})"
-        )
+        return "nan-singular-point-RealDiv-line", {"new": line.with_call(f"tf.math.divide_no_nan({rest})")}
+    if op == "Pow" and call.function == "Pow":
+        power = f"tf.maximum({first}, 1e-12) ** {grouped(call.arguments[1])}"
         return "nan-singular-point-Pow-line", {"new": line.with_call(power)}
-    if op == "Exp":
-        return "nan-singular-point-Exp-line", {
-            "new": line.with_call(f"{start}tf.minimum({call.arguments[0]}, 80.0){end}")
-        }
-    return None
+    if op == "Sqrt" and call.function.endswith("norm"):
+        return _norm(line, call)
+    kind, inside = _INSIDE.get(op, ("", ""))
+    new = with_argument(call, inside.format(x=first, sum=grouped(first, 2))) if inside else None
+    return (f"nan-singular-point-{kind}-line", {"new": line.with_call(new)}) if new else None
+
+
+# For an operation: the template, and what to write for its argument.
+_INSIDE = {
+    "Sqrt": ("Sqrt", "{sum} + 1e-12"),
+    "Rsqrt": ("Sqrt", "{sum} + 1e-12"),
+    "Log": ("Log", "tf.maximum({x}, 1e-12)"),
+    "Pow": ("Pow", "tf.maximum({x}, 1e-12)"),
+    "Acos": ("Acos", "tf.clip_by_value({x}, -1.0 + 1e-6, 1.0 - 1e-6)"),
+    "Asin": ("Acos", "tf.clip_by_value({x}, -1.0 + 1e-6, 1.0 - 1e-6)"),
+    "Atanh": ("Acos", "tf.clip_by_value({x}, -1.0 + 1e-6, 1.0 - 1e-6)"),
+    "Angle": ("Angle", "{sum} + 1e-6"),
+    "ComplexAbs": ("Angle", "{sum} + 1e-6"),
+    "Exp": ("Exp", "tf.minimum({x}, 80.0)"),
+}
+
+
+def _norm(line: Line, call: Call) -> Written:
+    """A Euclidean norm, written out with a small constant inside the root."""
+    rest = (with_argument(call, "") or "").removeprefix(call.function + "(").removesuffix(")")
+    axis = re.sub(r"""^,\s*(?:ord=)?["']euclidean["']""", "", rest)
+    if not re.fullmatch(r"(,\s*(axis|keepdims)\s*=\s*[-\w]+)*", axis):
+        return None
+    new = f"tf.sqrt(tf.reduce_sum(tf.square({call.arguments[0]}){axis}) + 1e-12)"
+    return "nan-singular-point-norm", {"new": line.with_call(new)}
 
 
 def _chosen(line: Line) -> Written:
@@ -124,10 +121,9 @@ def _degenerate(line: Line) -> Written:
     if call is None or not call.arguments:
         return None
     x = call.arguments[0]
-    at = call.text.index(x)
     size = f"tf.shape({x})[-1]" if x.isidentifier() else "n"
-    new = f"{call.text[:at]}{grouped(x, 2)} + 1e-6 * tf.eye({size}){call.text[at + len(x) :]}"
-    return "degenerate-linalg-line", {"new": line.with_call(new)}
+    new = with_argument(call, f"{grouped(x, 2)} + 1e-6 * tf.eye({size})")
+    return ("degenerate-linalg-line", {"new": line.with_call(new)}) if new else None
 
 
 def _wider(line: Line) -> Written:
@@ -137,9 +133,11 @@ def _wider(line: Line) -> Written:
     if "smaller" in line.cut.note:
         return "mixed-precision-underflow", {}
     call = line.call
-    if call is not None and len(call.arguments) == 1 and "(" in call.text:
-        x = call.arguments[0]
-        return "mixed-precision-line", {"new": line.with_call(call.text.replace(x, f"tf.cast({x}, tf.float32)", 1))}
+    new = (
+        with_argument(call, f"tf.cast({call.arguments[0]}, tf.float32)") if call and len(call.arguments) == 1 else None
+    )
+    if new:
+        return "mixed-precision-line", {"new": line.with_call(new)}
     return None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from gradlab.instruments.doctor.calls import Call, calls_of, replaced, source_of, tree_of
+from gradlab.instruments.doctor.calls import Call, calls_of, replaced, source_of, tree_of, with_argument
 from gradlab.instruments.doctor.lines import Line, Written, grouped
 
 
@@ -165,12 +165,8 @@ def _made_integer(line: Line) -> Written:
     call = made[0]
     text = re.sub(r"""dtype\s*=\s*(?:"[^"]*"|'[^']*'|[\w.]+)""", "dtype=tf.float32", call.text)
     if text == call.text:
-        whole = call.arguments and re.fullmatch(r"-?\d+", call.arguments[0])
-        text = (
-            call.text.replace(call.arguments[0], f"{call.arguments[0]}.0", 1)
-            if whole
-            else f"{call.text[:-1]}, dtype=tf.float32)"
-        )
+        whole = bool(call.arguments) and re.fullmatch(r"-?\d+", call.arguments[0])
+        text = (whole and with_argument(call, f"{call.arguments[0]}.0")) or f"{call.text[:-1]}, dtype=tf.float32)"
     return "integer-source-line", {"new": replaced(line.code, call, text)}
 
 

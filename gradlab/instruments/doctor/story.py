@@ -13,6 +13,7 @@ from gradlab.instruments.doctor.wording import listed
 _SILENT = {"ReadVariableOp", "Identity", "NoOp", "VarHandleOp"}
 LONGEST_LOOP = 12
 MOST_ROWS = 9
+LONGEST_PATH = 60
 
 
 @dataclass(frozen=True)
@@ -176,9 +177,8 @@ def shown_file(file: str | None) -> str:
     path = Path(file)
     if "ipykernel" in file or file.startswith("<ipython-input"):
         return ""
-    if path.is_absolute():
-        try:
-            return str(path.relative_to(Path.cwd()))
-        except ValueError:
-            return path.name
-    return file
+    if not path.is_absolute():
+        return file
+    inside = path.is_relative_to(Path.cwd())
+    shown = str(path.relative_to(Path.cwd())) if inside else path.name
+    return shown if len(shown) <= LONGEST_PATH else ".../" + "/".join(path.parts[-2:])[-LONGEST_PATH:]

@@ -166,7 +166,7 @@ def _way(group: Group) -> list[str]:
     margin = below if whole else " " * len(below)
     lines = [""]
     if len(group.rows) > 1:
-        lines.append(f"  {finding.variable}")
+        lines.append(_wrapped(finding.variable, indent=2))
     wide = max((len(row.code) for row in group.rows if row.edge), default=0)
     file = finding.file
     for row in group.rows:
@@ -235,6 +235,6 @@ def _wrapped(text: str, indent: int = 0, hanging: int = 0, start: str = "") -> s
         initial_indent=first,
         subsequent_indent=first + " " * hanging,
         break_on_hyphens=False,
-        break_long_words=False,
+        break_long_words=True,
     )
     return filled.replace(_JOINED, " ")
