@@ -1,0 +1,1 @@
+"""The exercises of lesson 08, one a file, named for its answer."""
