@@ -123,7 +123,9 @@ def lines_of(
         elif (name := _row_of(run.layers)) is not None:
             layers.setdefault(place, {}).setdefault(name, []).append(values)
     sick = [finding for finding in findings if not finding.ok and finding.line is not None]
-    return tuple(_block(block, ran, layers, sick) for block in blocks)
+    shown = [_block(block, ran, layers, sick) for block in blocks]
+    # the first is the function itself; a layer's `build`, say, has nothing to show
+    return tuple(b for b in shown if b is shown[0] or any(line.values or line.cuts for line in b.lines))
 
 
 def _row_of(layers: tuple[Any, ...]) -> str | None:

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from gradlab import XRay, doctor, xray
-from tests.instruments.xray_programs import PROGRAMS, noise
+from tests.instruments.xray_programs import PROGRAMS, Scaled, noise
 
 
 def rms(tensor):
@@ -239,6 +239,38 @@ def test_functions_are_shown_once_in_the_order_of_their_calls():
     assert [block.title.split(".")[-1] for block in picture.blocks] == ["<lambda>", "outer", "inner"]
     assert picture.line("return x * w").runs == 2
     assert len([line for line in picture.lines if "return y + 1.0" in line.code]) == 1
+
+
+def test_functions_without_figures_are_left_out():
+    layer, x = Scaled(3), noise(4, 5)
+    layer(x)
+    again = Scaled(3)
+
+    def shape_of(tensor):
+        return tuple(tensor.shape)
+
+    def loss():
+        assert shape_of(x) == (4, 5)
+        again.build((4, 5))
+        return tf.reduce_sum(layer(x))
+
+    picture = xray(loss, layer.trainable_variables)
+    assert [block.title.split(".")[-1] for block in picture.blocks] == ["loss", "call"]
+
+
+def test_a_layer_that_a_model_calls_twice_has_one_row():
+    shared = keras.layers.Dense(4, name="shared")
+    inputs = keras.Input((4,))
+    model = keras.Model(inputs, shared(keras.layers.ReLU(name="bend")(shared(inputs))))
+    x = noise(3, 4)
+    picture = xray(lambda: tf.reduce_sum(model(x)), model.trainable_variables)
+    rows = {line.layer: line for line in picture.lines if line.layer}
+    assert list(rows) == ["shared (Dense)", "bend (ReLU)"]
+    first = shared(x)
+    second = shared(tf.nn.relu(first))
+    sizes = [value.forward for value in rows["shared (Dense)"].values]
+    assert sizes == pytest.approx([rms(first), rms(second)])
+    assert rows["shared (Dense)"].runs == 2
 
 
 def test_a_function_that_calls_itself_counts_each_call():
