@@ -17,6 +17,8 @@ _HOME = {
     "Diagnosis": "gradlab.instruments.doctor.examine",
     "xray": "gradlab.instruments.xray",
     "XRay": "gradlab.instruments.xray",
+    "propagate": "gradlab.instruments.propagation",
+    "Propagation": "gradlab.instruments.propagation",
     "predict": "gradlab.exercises.notebook",
     "check": "gradlab.exercises.notebook",
     "hint": "gradlab.exercises.notebook",
