@@ -25,6 +25,10 @@ There it is computed anew each time, from the current value of `{name}`, and the
     "captured-outside-call": """
 Call this inside the function, or the `with tf.GradientTape()` block, that computes the loss. There
 it is computed anew each time, from the current value of `{name}`, and the tape sees how.""",
+    "captured-outside-default": """
+A default value is computed once, when the function is defined. Compute it inside the function, anew
+in each call:
+    {new}""",
     "captured-outside-unknown": """
 This line uses {what} that was computed earlier: in `__init__`, say, or at the top of the file. Keep
 `{name}` itself, and compute what you need from it here, in each call.""",

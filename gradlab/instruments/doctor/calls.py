@@ -151,6 +151,21 @@ def calls_of(code: str, *names: str) -> list[Call]:
     return [_of_call(code, node) for node in calls if names == ("",) or _last_name(node.func) in names]
 
 
+def closed(code: str) -> str:
+    """The first line of a statement of several lines, with the brackets closed that it leaves open."""
+    open_ones, quote = "", ""
+    for letter in code:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "([{":
+            open_ones += ")]}"["([{".index(letter)]
+        elif letter in ")]}":
+            open_ones = open_ones[:-1]
+    return code + open_ones[::-1]
+
+
 def source_of(code: str, node: ast.expr) -> str:
     """The text of an expression, as it was written."""
     return ast.get_source_segment(code, node) or ast.unparse(node)

@@ -91,11 +91,27 @@ def _left(line: Line) -> Written:
 def _captured(line: Line) -> Written:
     made = line.cut.details.get("captured", "")
     tree = tree_of(line.code)
+    default = _default_of(line.code, tree, made)
+    if default:
+        return "captured-outside-default", {"new": f"{made} = {default}"}
     body = tree.body[0] if isinstance(tree, ast.Module) and tree.body else None
     targets = [source_of(line.code, t) for t in getattr(body, "targets", [])]
     if line.cut.path or (made and made in targets):
         return ("captured-outside-call" if line.returned else "captured-outside"), {}
     return "captured-outside-unknown", {"what": f"`{made}`" if made else "a tensor"}
+
+
+def _default_of(code: str, tree: ast.AST | None, name: str) -> str:
+    """The default value of a parameter of that name; empty where the line defines no function with one."""
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            places = [*node.args.posonlyargs, *node.args.args]
+            pairs = [*zip(places[::-1], node.args.defaults[::-1], strict=False)]
+            pairs += [(a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None]
+            for parameter, default in pairs:
+                if parameter.arg == name:
+                    return source_of(code, default)
+    return ""
 
 
 def _outside(line: Line) -> Written:

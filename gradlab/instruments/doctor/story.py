@@ -1,11 +1,12 @@
 """What the findings come to: equal ones folded together, the way to each cut as lines of code, healthy ones apart."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-from gradlab.instruments.doctor.calls import call_in
+from gradlab.instruments.doctor.calls import call_in, closed
 from gradlab.instruments.doctor.finding import STATUSES, Finding, Step
 from gradlab.instruments.doctor.wording import listed
 
@@ -117,8 +118,9 @@ def rows(finding: Finding) -> tuple[Row, ...]:
         found.append(Row(finding.file, finding.line, finding.code))
     if not found:
         return ()
-    call = call_in(found[-1].code, finding.op)
-    cut = replace(found.pop(), span=(call.start, call.end) if call is not None else None)
+    cut = found.pop()
+    call = call_in(closed(cut.code), finding.op)
+    cut = replace(cut, span=(call.start, min(call.end, len(cut.code))) if call is not None else None)
     return (*_elided(_loops(found)), cut)
 
 
@@ -175,7 +177,7 @@ def shown_file(file: str | None) -> str:
     if not file:
         return ""
     path = Path(file)
-    if "ipykernel" in file or file.startswith("<ipython-input"):
+    if re.search(r"\bipykernel_\d+\b", file) or file.startswith("<ipython-input"):
         return ""
     if not path.is_absolute():
         return file

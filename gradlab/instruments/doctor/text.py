@@ -70,7 +70,8 @@ def healthy(story: Story) -> str:
 def error_of(finding: Finding) -> tuple[str, str]:
     """The class of the exception that was raised, and what it said."""
     name, _, message = finding.advice.partition("\n")[0].partition(": ")
-    return name, re.sub(r"^\{\{.*?\}\}\s*|\s*\[Op:.*$", "", message)
+    message = re.sub(r"^\{\{.*?\}\}\s*|\s*\[Op:.*$", "", message)
+    return name, re.sub(r"(?<=\.) [^.]*(?<![.!?)\]'\"])$", "", message)
 
 
 def advice_of(group: Group) -> str:

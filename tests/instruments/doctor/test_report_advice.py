@@ -127,6 +127,12 @@ def test_the_users_own_line_is_written_again(tmp_path, cause, op, line, written)
     assert code_of(advice_for(tmp_path, line, cause, op))[0] == written
 
 
+def test_a_default_value_is_moved_into_the_function(tmp_path):
+    line = "def loss(x, table=tf.exp(w)):\n    return x * table"
+    advice = advice_for(tmp_path, line, "captured-outside", details={"captured": "table"})
+    assert code_of(advice) == ["table = tf.exp(w)"]
+
+
 def test_a_statement_of_several_lines_is_written_whole(tmp_path):
     line = "y = tf.reduce_sum(\n    tf.round(p),\n    axis=1)"
     written = "y = tf.reduce_sum(\n    p + tf.stop_gradient(tf.round(p) - p),\n    axis=1)"

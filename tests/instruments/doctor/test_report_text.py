@@ -107,6 +107,11 @@ def test_operations_of_the_line_at_the_cut_are_named_in_order():
     assert "Mul → Round: no slope" in str(report(lost("w", path=path)))
 
 
+def test_a_call_that_goes_on_in_the_next_line_is_underlined_as_far_as_it_is_shown():
+    told = str(report(lost("w", code="hard = tf.round(", path=(Step("Round", FILE, 23, "hard = tf.round("),))))
+    assert "  ✗ 23  hard = tf.round(\n  │            ^^^^^^^^^\n" in told
+
+
 def test_a_loop_is_told_once_with_how_often_it_ran():
     body = [Step("Tanh", FILE, 10, "h = tf.tanh(h)"), Step("AddV2", FILE, 11, "h = h + 0.1")]
     told = str(report(lost("w", path=(*body * 400, lost().path[-1]))))
