@@ -196,10 +196,10 @@ def cuts_of(findings: Iterable[Finding]) -> list[str]:
 def _cut(status: str, cause: str, op: str, note: str, names: list[str]) -> str:
     named = [name for name in names if name]
     some = ", ".join(named) if len(named) <= 3 else f"{', '.join(named[:2])} and {len(named) - 2} more"
-    what = say(f"what {status}")
-    operation = f" ({op})" if op and op not in note else ""
-    why = ": ".join(part for part in (f"{cause}{operation}".strip(), note) if part)
-    return f"{f'{some}: {what}' if some else what}. {why}".removesuffix(". ")
+    what = say(f"what {status}") if cause else f"{say(f'what {status}')} {op}".strip()
+    operation = f" ({op})" if cause and op and op not in note else ""
+    why = ": ".join(part for part in (f"{cause}{operation}", note) if part)
+    return ". ".join(part for part in (f"{some}: {what}" if some else what, why) if part)
 
 
 def mark_of(line: Line) -> str:
