@@ -25,6 +25,10 @@ There it is computed anew each time, from the current value of `{name}`, and the
     "captured-outside-call": """
 Call this inside the function, or the `with tf.GradientTape()` block, that computes the loss. There
 it is computed anew each time, from the current value of `{name}`, and the tape sees how.""",
+    "captured-outside-attribute": """
+This line runs once, when the object is made. Keep what it needs, and compute it in each call,
+where you read `{made}` now:
+    {local} = {value}""",
     "captured-outside-default": """
 A default value is computed once, when the function is defined. Compute it inside the function, anew
 in each call:

@@ -96,6 +96,9 @@ def _captured(line: Line) -> Written:
         return "captured-outside-default", {"new": f"{made} = {default}"}
     body = tree.body[0] if isinstance(tree, ast.Module) and tree.body else None
     targets = [source_of(line.code, t) for t in getattr(body, "targets", [])]
+    if made.startswith("self.") and made in targets and isinstance(body, ast.Assign):
+        fields = {"made": made, "local": made.rpartition(".")[2], "value": source_of(line.code, body.value)}
+        return "captured-outside-attribute", fields
     if line.cut.path or (made and made in targets):
         return ("captured-outside-call" if line.returned else "captured-outside"), {}
     return "captured-outside-unknown", {"what": f"`{made}`" if made else "a tensor"}

@@ -59,7 +59,8 @@ WORDS: dict[str, str] = {
     # the healthy ones
     "healthy one": "The gradient of {names} is there, finite and not zero.",
     "healthy some": "The gradients of {names} are there, finite and not zero.",
-    "eagerly": "Compiled functions were run operation by operation, so that every line could be seen.",
+    "eagerly": "Compiled functions were run operation by operation, so that every line could be seen. "
+    "The last digits, and the random draws of XLA, are not those of the compiled run.",
     # lists of names
     "it": "it",
     "them": "them",

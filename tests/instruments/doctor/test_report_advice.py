@@ -133,6 +133,11 @@ def test_a_default_value_is_moved_into_the_function(tmp_path):
     assert code_of(advice) == ["table = tf.exp(w)"]
 
 
+def test_what_a_constructor_computed_is_computed_in_each_call(tmp_path):
+    advice = advice_for(tmp_path, "self.table = tf.exp(w)", "captured-outside", details={"captured": "self.table"})
+    assert code_of(advice) == ["table = tf.exp(w)"]
+
+
 def test_a_statement_of_several_lines_is_written_whole(tmp_path):
     line = "y = tf.reduce_sum(\n    tf.round(p),\n    axis=1)"
     written = "y = tf.reduce_sum(\n    p + tf.stop_gradient(tf.round(p) - p),\n    axis=1)"
