@@ -32,10 +32,10 @@ def strays(
         graph = graph or Graph(recorder.nodes, call)
         if number not in graph.leading or not _has_gradient(graph, number):
             continue
-        if any(
-            is_write(node) and number in node.handles and node.index > 0 and not evidence.startswith("it is made")
-            for node in graph.nodes
-        ):
+        writes = [node for node in graph.nodes if is_write(node) and number in node.handles]
+        if number in recorder.creation:  # the first gives it its initial value
+            del writes[:1]
+        if writes and not evidence.startswith("it is made"):
             continue
         found.append((number, _finding(recorder, call, graph, number, variable, evidence)))
     return found

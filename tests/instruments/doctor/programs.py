@@ -21,7 +21,7 @@ def program(function):
 
 def trace(function):
     """Run a program from a fixed seed; everything that it computed, and what would be drawn next, as plain arrays."""
-    keras.utils.clear_session()
+    keras.utils.clear_session(free_memory=False)
     keras.utils.set_random_seed(11)
     found = tf.nest.flatten(function(), expand_composites=True)
     found += [tf.random.normal([2]), keras.random.normal([2]), np.random.rand(2), random.random()]  # noqa: NPY002
