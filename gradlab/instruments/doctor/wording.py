@@ -74,7 +74,7 @@ WORDS: dict[str, str] = {
     "got zero": "gets zeros",
     "got nonfinite": "gets NaN or infinity",
     "got raises": "",
-    "sent": "the gradient comes back as far as here",
+    "sent": "the gradient comes back no further",
     "times over": "{times} times",
     "lines over": "these {count} lines, {times} times",
     "picture": "The way from {start} to the loss{way}. The gradient is cut at {at}. {note}.",
