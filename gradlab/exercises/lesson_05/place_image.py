@@ -70,8 +70,7 @@ def probe(answer, rng):
         "the canvas": [canvas, again],
         "slope in the position": [in_position, in_variable],
         "slope in the image": in_image,
-        "over the edges": [canvas for canvas, _ in over],
-        "slope over the edges": [slope for _, slope in over],
+        "over the edges": [{"canvas": canvas, "slope": slope} for canvas, slope in over],
         "a whole position": answer(image, tf.constant(whole), size),
         "inside a tf.function": _in_a_graph(answer, image, tf.constant(inside), size),
     }

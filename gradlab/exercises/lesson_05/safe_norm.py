@@ -57,7 +57,7 @@ def _under_xla(measured, x):
     try:
         lengths, slope = tf.function(measured, jit_compile=True, autograph=False)(x)
     except (AttributeError, TypeError, ValueError, NotImplementedError, tf.errors.OpError) as error:
-        return error if "safe_norm" in str(error) else "XLA can't compile it"
+        return error if "safe_norm" in str(error) else dict.fromkeys(("lengths", "slope"), "not compiled by XLA")
     return {"lengths": lengths, "slope": slope}
 
 

@@ -58,7 +58,17 @@ def in_double_precision(image, position, canvas_size):
     return tf.cast(tf.einsum("ir,rc,jc->ij", tent(i - (r + y)), image, tent(j - (c + x))), tf.float32)
 
 
-RIGHT = [by_map_coordinates, pixel_by_pixel, four_corners, in_double_precision]
+def blurred_and_cut_out(image, position, canvas_size):
+    whole = tf.floor(position)
+    (x, y), rest = tf.unstack(tf.cast(whole, tf.int32)), tf.unstack(position - whole)
+    padded = tf.pad(tf.cast(image, tf.float32), [[1, 1], [1, 1]])
+    beside = (1 - rest[0]) * padded[:, 1:] + rest[0] * padded[:, :-1]
+    smooth = (1 - rest[1]) * beside[1:] + rest[1] * beside[:-1]
+    wide = tf.pad(smooth, [[20, 20], [20, 20]])
+    return tf.slice(wide, [20 - y, 20 - x], canvas_size)
+
+
+RIGHT = [blurred_and_cut_out, by_map_coordinates, pixel_by_pixel, four_corners, in_double_precision]
 
 
 def test_the_example_of_the_docstring():
@@ -118,7 +128,31 @@ def no_negative_positions(image, position, canvas_size):
     return place_image(image, tf.maximum(position, 0.0), canvas_size)
 
 
+def no_slope(image, position, canvas_size):
+    return place_image(image, tf.stop_gradient(position), canvas_size) + 0.0 * tf.reduce_sum(position)
+
+
+def whole_for_variables(image, position, canvas_size):
+    whole = tf.floor(position) if isinstance(position, tf.Variable) else position
+    return place_image(image, whole, canvas_size)
+
+
+def gaussian_shares(image, position, canvas_size):
+    def shares(length, pixels, start):
+        gap = tf.range(length, dtype=tf.float32)[:, None] - tf.range(pixels, dtype=tf.float32) - start
+        return tf.exp(-(gap**2)) / tf.reduce_sum(tf.exp(-(gap**2)), axis=0)
+
+    down, across = (
+        shares(canvas_size[0], image.shape[0], position[1]),
+        shares(canvas_size[1], image.shape[1], position[0]),
+    )
+    return down @ tf.cast(image, tf.float32) @ tf.transpose(across)
+
+
 WRONG = [
+    no_slope,
+    whole_for_variables,
+    gaussian_shares,
     rolled,
     image_by_transform,
     doubled_slope,
@@ -133,6 +167,10 @@ WRONG = [
 def test_other_wrong_places_are_refused(answer):
     verdict = evaluate(load("place_image"), answer)
     assert verdict.outcome in ("wrong", "error"), verdict.message
+
+
+def test_a_slope_of_zero_is_not_taken_for_an_image_that_is_kept_inside():
+    assert evaluate(load("place_image"), no_slope).misconceptions == ()
 
 
 def test_a_number_taken_from_the_position_costs_the_graph_alone():
