@@ -147,8 +147,8 @@ exercise = Exercise(
         Misconception(
             "width-for-limit",
             width_for_limit,
-            "That is the width of the whole interval, from -limit to limit. The limit is half of it. (A variance of "
-            "width² / 12 is limit² / 3.)",
+            "That is the width of the whole interval, from -limit to limit. The limit is half of it: a variance of "
+            "width² / 12 is one of limit² / 3.",
         ),
         Misconception(
             "three-on-the-wrong-side",
