@@ -17,6 +17,7 @@ _HOME = {
     "Diagnosis": "gradlab.instruments.doctor.examine",
     "xray": "gradlab.instruments.xray",
     "XRay": "gradlab.instruments.xray",
+    "GradientMonitor": "gradlab.instruments.monitor",
     "propagate": "gradlab.instruments.propagation",
     "Propagation": "gradlab.instruments.propagation",
     "predict": "gradlab.exercises.notebook",
