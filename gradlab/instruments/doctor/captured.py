@@ -59,12 +59,14 @@ def _defined(tensor: Any, node: Node) -> tuple[str, Place | None]:
                         if isinstance(owner, FunctionType) and owner.__closure__ is function:
                             cells = [id(cell) for cell in function]
                             names.append((owner.__code__.co_freevars[cells.index(id(holder))], False))
+        elif isinstance(own := getattr(holder, "__dict__", None), dict):
+            names += [(key, True) for key, value in own.items() if value is tensor]
     text = "".join(linecache.getlines(used.file))
     for name, attribute in names:
         place = _assignment(text, name, attribute, used)
         if place is not None:
             return (f"self.{name}" if attribute and f".{name}" in place.code else name), place
-    return (names[0][0] if names else ""), None
+    return "", None
 
 
 def _parameter(function: FunctionType) -> str:

@@ -133,11 +133,11 @@ def _wider(line: Line) -> Written:
     if "smaller" in line.cut.note:
         return "mixed-precision-underflow", {}
     call = line.call
-    new = (
+    wider = (
         with_argument(call, f"tf.cast({call.arguments[0]}, tf.float32)") if call and len(call.arguments) == 1 else None
     )
-    if new:
-        return "mixed-precision-line", {"new": line.with_call(new)}
+    if wider:
+        return "mixed-precision-line", {"new": line.with_call(wider)}
     return None
 
 

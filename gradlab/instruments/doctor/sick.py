@@ -331,14 +331,17 @@ def _zero_everywhere(node: Node) -> bool:
     rng = np.random.default_rng(0)
 
     def other(tensor: Any) -> Any:
-        if tensor is None or not tensor.dtype.is_floating:
+        if tensor is None or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
             return tensor
         return tf.cast(tf.constant(rng.uniform(-1.0, 1.0, tensor.shape)), tensor.dtype)
 
     for _ in range(3):
         inputs = [other(t) for t in node.input_tensors or ()]
         outputs = [other(t) for t in node.output_tensors or ()]
-        upstream = [other(t) if t.dtype.is_floating else tf.zeros_like(t) for t in node.output_tensors or ()]
+        upstream = [
+            other(t) if t.dtype.is_floating or t.dtype.is_complex else tf.zeros_like(t)
+            for t in node.output_tensors or ()
+        ]
         try:
             answers = run_rule(node, upstream, inputs, outputs)
         except Exception:
