@@ -59,7 +59,7 @@ class GradientMonitor(keras.callbacks.Callback):
         self.every = every
         self.log_dir = log_dir
         self._buffers: dict[Any, Buffer] = {}
-        # By model: its own compiled training step, and the one that is heard. Kept, since to trace again takes a second.
+        # By model: its own compiled training step, and the one that is heard; to trace again takes a second.
         self._functions: dict[int, tuple[Any, Any]] = {}
         self._scaled = False
         self._undo: list[Callable[[], None]] = []

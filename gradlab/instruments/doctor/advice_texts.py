@@ -60,6 +60,10 @@ Tell the tape about it before you use it:
         {tape}.watch({var})
         ...
 Only trainable variables are watched without being named; `{name}` is not one.""",
+    "not-watched-rebound": """
+Keep the variable, and change what it holds; `=` puts a plain tensor in its place:
+    variable.assign_sub(rate * gradient)
+or let an optimizer do it: `optimizer.apply(gradients, variables)`.""",
     "not-watched-late": """
 Move this line up: it has to be the first in the block, before `{name}` is used:
     with tf.GradientTape() as {tape}:
@@ -319,6 +323,12 @@ leaves the loss where it is. If one of the ways should count as a constant, put
     "nan-singular-point": """
 Keep the values away from the point where the slope is infinite or undefined: a small constant
 inside, or a clip before it.""",
+    "nan-given-data": """
+The numbers were broken before this program began. Look at the data: `np.isnan(x).any()`; drop or fill
+what is missing.""",
+    "nan-given-variable": """
+The weights were broken by an earlier step. Begin again from good ones, and examine the step that breaks
+them: `with gradlab.doctor():` around the whole loop.""",
     "nan-singular-point-norm": """
 At zero the slope of a norm is 0/0. Put a small constant inside the root:
     {new}""",

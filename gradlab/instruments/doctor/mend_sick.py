@@ -39,6 +39,8 @@ def _saturated(line: Line) -> Written:
 
 
 def _singular(line: Line) -> Written:
+    if line.cut.details.get("given"):
+        return f"nan-given-{line.cut.details['given']}", {}
     call, op = line.call, line.cut.op
     if call is None or not call.arguments:
         return (f"nan-singular-point-{op}", {}) if op in ("Sqrt", "Log", "RealDiv", "Pow") else None

@@ -138,6 +138,8 @@ def _tape_name(line: Line) -> str:
 
 def _not_watched(line: Line) -> Written:
     fields = {"tape": _tape_name(line)}
+    if line.cut.details.get("rebound"):
+        return "not-watched-rebound", fields
     if "late" in line.cut.op:
         return "not-watched-late", fields
     return ("not-watched-accessed" if "watch_accessed" in line.cut.op else "not-watched"), fields
