@@ -68,9 +68,12 @@ def blank_of(exercise):
     def blank(*args, **kwargs):
         raise NotImplementedError(exercise.name)
 
+    def blank_method(self, *args, **kwargs):  # Keras reads the first name of `__init__`
+        blank()
+
     if not isinstance(exercise.answer, type):
         return blank
-    own = {key: blank for key, value in vars(exercise.answer).items() if inspect.isfunction(value)}
+    own = {key: blank_method for key, value in vars(exercise.answer).items() if inspect.isfunction(value)}
     return type(exercise.name, exercise.answer.__bases__, own)
 
 
