@@ -9,6 +9,8 @@ import tensorflow as tf
 from gradlab.instruments.doctor.graph import Graph, run_rule, zeros_for
 from gradlab.instruments.doctor.recording import GradientCall, Node
 
+_HALF = (tf.float16, tf.bfloat16)
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -34,27 +36,34 @@ def scale_of(tensor: Any) -> Scale:
         return Scale(True, True, False, 0.0)
     if values.dtype.kind not in "fc":
         values = values.astype(np.float32)
-    finite = bool(np.isfinite(values).all())
-    largest = float(np.max(np.abs(values))) if finite else float("inf")
-    return Scale(finite and largest == 0.0, finite, bool(np.isnan(values).any()), largest)
+    if values.dtype.kind == "c":
+        values = np.stack([values.real, values.imag])
+    with np.errstate(invalid="ignore"):
+        lowest, highest = float(np.min(values)), float(np.max(values))  # NaN if any value is
+    nan = highest != highest
+    largest = float("inf") if nan else max(abs(lowest), abs(highest))
+    finite = largest < float("inf")
+    return Scale(largest == 0.0, finite, nan, largest)
 
 
 class Flow:
     """The gradient of the target at every tensor between it and the sources.
 
+    Gradients are reduced to their scales as they appear, so that not all are in memory at once; those whose values
+    are asked for later (at the targets, complex ones, ones next to 16 bits) are kept.
+
     Attributes:
-        at: the gradient at a tensor, by its number.
-        into: what an operation sent back into one of its inputs, by (index of the operation, place).
-        upstream: what an operation was sent, by its index.
+        at: the gradient at a tensor, or its scale, by the tensor's number.
+        into: the scale of what an operation sent back into one of its inputs, by (index of the operation, place).
+        upstream: what an operation was sent, or the scales, by its index.
     """
 
     def __init__(self, graph: Graph, call: GradientCall, sources: set[int]) -> None:
         self.graph = graph
         self.at: dict[int, Any] = {}
-        self.into: dict[tuple[int, int], Any] = {}
+        self.into: dict[tuple[int, int], Scale] = {}
         self.upstream: dict[int, list[Any]] = {}
         self.failed: dict[int, BaseException] = {}
-        self._scales: dict[int, Scale] = {}
         depending = graph.depending(sources)
         waiting: dict[int, list[Any]] = {}
         given = call.upstream or [None] * len(call.targets)
@@ -68,18 +77,20 @@ class Flow:
             if graph.recorded(node):
                 self._step(node, waiting)
         for number, parts in waiting.items():
-            self.at.setdefault(number, _sum(parts))
+            self.at.setdefault(number, scale_of(_sum(parts)))
 
     def _step(self, node: Node, waiting: dict[int, list[Any]]) -> None:
-        upstream = []
+        upstream: list[Any] = []
         for number, tensor in zip(node.outputs, node.output_tensors or (), strict=True):
             parts = waiting.pop(number, None)
             if parts is None:
                 upstream.append(zeros_for(tensor))
             else:
-                self.at[number] = _sum(parts)
-                upstream.append(self.at[number])
-        self.upstream[node.index] = upstream
+                upstream.append(_sum(parts))
+                kept = number in self.graph.targets or tensor.dtype.is_complex
+                self.at[number] = upstream[-1] if kept else scale_of(upstream[-1])
+        of_16_bits = any(t.dtype in _HALF for t in (*(node.input_tensors or ()), *(node.output_tensors or ())))
+        self.upstream[node.index] = upstream if of_16_bits else [None if g is None else scale_of(g) for g in upstream]
         try:
             answers = run_rule(node, upstream)
         except Exception as error:
@@ -87,15 +98,12 @@ class Flow:
             return
         for place, (number, gradient) in enumerate(zip(node.inputs, answers, strict=False)):
             if gradient is not None:
-                self.into[node.index, place] = gradient
+                self.into[node.index, place] = scale_of(gradient)
                 waiting.setdefault(number, []).append(gradient)
 
     def scale(self, gradient: Any) -> Scale:
-        """The scale of a gradient, worked out once."""
-        known = self._scales.get(id(gradient))
-        if known is None:
-            known = self._scales[id(gradient)] = scale_of(gradient)
-        return known
+        """The scale of a gradient, which may be all that was kept of it."""
+        return gradient if isinstance(gradient, Scale) else scale_of(gradient)
 
     def sent(self, node: Node) -> Scale:
         """The scale of everything that an operation was sent from above."""
