@@ -14,7 +14,8 @@ from gradlab.instruments.doctor.finding import Finding
 from gradlab.instruments.doctor.flow import Flow
 from gradlab.instruments.doctor.frames import user_stack
 from gradlab.instruments.doctor.graph import SHAPE_ONLY, Graph, is_write
-from gradlab.instruments.doctor.recording import GradientCall, Recorder, names_in
+from gradlab.instruments.doctor.recording import Recorder
+from gradlab.instruments.doctor.records import GradientCall, names_in
 from gradlab.instruments.xray_lines import Value, Weight, rms
 from gradlab.instruments.xray_source import Block
 from gradlab.instruments.xray_watch import LineWatch, Run

@@ -6,11 +6,12 @@ import linecache
 from types import CodeType, FunctionType
 from typing import Any
 
+from gradlab.instruments.doctor.exits import first_returns
 from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.frames import Place, innermost
 from gradlab.instruments.doctor.graph import Graph
-from gradlab.instruments.doctor.lost import first_returns
-from gradlab.instruments.doctor.recording import Node, Recorder
+from gradlab.instruments.doctor.recording import Recorder
+from gradlab.instruments.doctor.records import Node
 
 _MODULES = {"tf", "tensorflow", "np", "numpy", "keras", "math", "tfp"}
 

@@ -12,7 +12,8 @@ from gradlab.instruments.doctor.frames import innermost
 from gradlab.instruments.doctor.graph import Graph
 from gradlab.instruments.doctor.lost import why_none
 from gradlab.instruments.doctor.raised import why_raised, why_raised_in_gradient
-from gradlab.instruments.doctor.recording import GradientCall, Recorder
+from gradlab.instruments.doctor.recording import Recorder
+from gradlab.instruments.doctor.records import GradientCall
 from gradlab.instruments.doctor.report import Report
 from gradlab.instruments.doctor.sick import why_sick
 from gradlab.instruments.doctor.strays import strays
@@ -200,7 +201,7 @@ class Examiner:
     def _why(self, graph: Graph, flow: Flow | None, call: GradientCall, source: Any, status: str) -> Cut:
         number = number_of(source)
         cut = None
-        if status != "none" and flow is not None and number is not None:
+        if status != "none" and flow is not None and number is not None and not _filled_in(flow, number, status):
             cut = why_sick(graph, flow, number, status)
         if cut is None:
             if status == "nonfinite":
@@ -246,6 +247,12 @@ class Examiner:
         """The program raised something that no `tape.gradient` has reported."""
         if isinstance(error, Exception) and id(error) not in self.visit._reported:
             self.visit._extra.append(_finding("", "raises", why_raised(self.recorder, error)))
+
+
+def _filled_in(flow: Flow, number: int, status: str) -> bool:
+    """Whether a zero stands only for a gradient that isn't there (`unconnected_gradients="zero"`)."""
+    own = flow.at.get(number)
+    return status == "zero" and (own is None or not flow.scale(own).zero)
 
 
 def _some(names: list[str]) -> str:

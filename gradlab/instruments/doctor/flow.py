@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from gradlab.instruments.doctor.graph import Graph, run_rule, zeros_for
-from gradlab.instruments.doctor.recording import GradientCall, Node
+from gradlab.instruments.doctor.records import GradientCall, Node
 
 _HALF = (tf.float16, tf.bfloat16)
 

@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from gradlab.instruments.doctor import ground
-from gradlab.instruments.doctor.recording import GradientCall, Node, TapeRecord
+from gradlab.instruments.doctor.records import GradientCall, Node, TapeRecord
 
 # Operations whose result depends on the shape of what they are given, not on its values.
 SHAPE_ONLY = {"Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike"}

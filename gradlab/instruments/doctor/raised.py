@@ -7,7 +7,8 @@ from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.flow import Flow
 from gradlab.instruments.doctor.frames import innermost, outside, traceback_places
 from gradlab.instruments.doctor.graph import Graph
-from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
+from gradlab.instruments.doctor.recording import Recorder
+from gradlab.instruments.doctor.records import GradientCall, Node
 
 _NO_RULE = re.compile(
     r"registry has no entry for: (\S+)|No gradient defined for operation\s*'?\S*'? ?\(op type: (\w+)\)"

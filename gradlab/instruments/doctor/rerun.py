@@ -16,11 +16,13 @@ import numpy as np
 import tensorflow as tf
 
 from gradlab.instruments.doctor import ground
+from gradlab.instruments.doctor.exits import first_returns, name_of_exit
 from gradlab.instruments.doctor.finding import Cut
 from gradlab.instruments.doctor.frames import Place, innermost
 from gradlab.instruments.doctor.graph import Graph
-from gradlab.instruments.doctor.lost import first_returns, name_of_exit, steps
-from gradlab.instruments.doctor.recording import GradientCall, Node, Recorder
+from gradlab.instruments.doctor.recording import Recorder
+from gradlab.instruments.doctor.records import GradientCall, Node
+from gradlab.instruments.doctor.way import steps
 
 
 @contextlib.contextmanager

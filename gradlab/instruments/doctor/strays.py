@@ -10,7 +10,8 @@ from gradlab.instruments.doctor.advice import advise
 from gradlab.instruments.doctor.finding import Cut, Finding
 from gradlab.instruments.doctor.frames import innermost
 from gradlab.instruments.doctor.graph import Graph, is_write
-from gradlab.instruments.doctor.recording import GradientCall, Recorder
+from gradlab.instruments.doctor.recording import Recorder
+from gradlab.instruments.doctor.records import GradientCall
 
 
 def strays(

@@ -10,7 +10,8 @@ import tensorflow as tf
 from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.examine import Diagnosis, Examiner, Visit, status_of
 from gradlab.instruments.doctor.frames import user_stack
-from gradlab.instruments.doctor.recording import GradientCall, Recorder, names_in
+from gradlab.instruments.doctor.recording import Recorder
+from gradlab.instruments.doctor.records import GradientCall, names_in
 from gradlab.instruments.doctor.rerun import compiled_results, moves
 
 _at_work: list[Any] = []
