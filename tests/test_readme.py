@@ -26,12 +26,19 @@ def test_the_lesson_table_has_a_row_for_each_lesson_with_its_minutes():
         assert re.search(rf"\(lessons/{source.stem}\.ipynb\) .+ \| {reading} \+ {core} \+ {stretch} \|\n", README)
 
 
-def test_the_example_prints_what_stands_under_it(tmp_path):
-    code, printed = re.search(r"```python\n(.+?)```\n\n```text\n(.+?)```", README, flags=re.DOTALL).groups()
-    program = tmp_path / "example.py"
+EXAMPLES = re.findall(r"```python\n(.+?)```\n\n```text\n(.+?)```", README, flags=re.DOTALL)
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) == 2
+
+
+@pytest.mark.parametrize(("code", "printed"), EXAMPLES, ids=["diagnose", "gradcheck"])
+def test_an_example_prints_what_stands_under_it(code, printed, tmp_path):
+    program = tmp_path / "train.py"
     program.write_text(code, encoding="utf-8")
-    ran = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
-    pieces = [piece for piece in printed.split("  ...\n") if piece]
+    ran = subprocess.run([sys.executable, program.name], cwd=tmp_path, capture_output=True, text=True, check=True)
+    pieces = [piece for piece in re.split(r" +\.\.\.\n", printed) if piece]
     places = [ran.stdout.find(piece) for piece in pieces]
     assert pieces
     assert -1 not in places, ran.stdout

@@ -1,4 +1,4 @@
-"""Failures that people have reported, made again in a few lines each: status and line are named, the mended twin is healthy.
+"""Failures that people have reported, made again in a few lines: the line is named, the mended twin is healthy.
 
 Each program in `reported/` says with `EXPECT` what a plain tape gives, and which line a good engineer would change;
 `SOURCE` names the thread. They were written without a look at the doctor.
