@@ -191,7 +191,7 @@ class _Exposure:
             n
             for result, call in calls
             if result in graph.leading
-            for n in map(number_of, call.targets)
+            for n in call.target_numbers
             if n is not None
         }
         for node in reversed(graph.nodes):

@@ -50,6 +50,7 @@ class Recorder:
         self.unrepeatable: str | None = None
         self.faults: list[str] = []
         self._heavy: list[Node] = []
+        self._answers: list[GradientCall] = []
         self._records: weakref.WeakKeyDictionary[Any, TapeRecord] = weakref.WeakKeyDictionary()
         self._in_gradient = 0
         self._deaf = 0
@@ -256,6 +257,11 @@ class Recorder:
             node.input_tensors = node.output_tensors = None
             node.rule = None
         self._heavy = []
+        for call in self._answers:
+            call.let_go()
+        self._answers = []
+        for number in list(self.gradient_results)[:-REMEMBERED]:
+            del self.gradient_results[number]
 
     def _wrap_record(self, original: Any) -> Any:
         def record_operation(
@@ -365,6 +371,7 @@ class Recorder:
                 user_stack(self.base, 1),
                 self.count,
             )
+            call.target_numbers = tuple(n for n in map(ground.tensor_id, call.targets) if n is not None)
             call.frame_names = names_in(sys._getframe(1), call.sources)
             for variable in tape.watched_variables():
                 self.variables[variable.handle._id] = variable
@@ -390,6 +397,7 @@ class Recorder:
 
     def _answered(self, call: GradientCall) -> None:
         self.calls += 1
+        self._answers.append(call)
         for result in call.results or ():
             number = ground.tensor_id(getattr(result, "values", result))
             if number is not None:

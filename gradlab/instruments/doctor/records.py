@@ -71,6 +71,11 @@ class GradientCall:
     last_user_stack: Stack = ()
     frame_names: dict[int, str] = field(default_factory=dict)
     repeated: bool = False
+    target_numbers: tuple[int, ...] = ()
+
+    def let_go(self) -> None:
+        """Forget the tensors; the numbers, the line and the rest stay."""
+        self.targets, self.sources, self.results, self.upstream = [], [], None, None
 
 
 def names_in(frame: FrameType, sources: list[Any]) -> dict[int, str]:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from gradlab.instruments.doctor import ground
 from gradlab.instruments.doctor.finding import Cut, Step
 from gradlab.instruments.doctor.frames import in_function_of, innermost
 from gradlab.instruments.doctor.graph import Graph, is_compiled, is_write
@@ -149,8 +148,7 @@ def inner_gradient(recorder: Recorder, graph: Graph, number: int) -> GradientCal
     """An inner `tape.gradient` on the way to the target, of something that depends on this variable."""
     depending = graph.depending([number])
     for result, inner in recorder.gradient_results.items():
-        targets = {ground.tensor_id(target) for target in inner.targets}
-        if result in graph.leading and not depending.isdisjoint(targets):
+        if result in graph.leading and not depending.isdisjoint(inner.target_numbers):
             return inner
     return None
 
