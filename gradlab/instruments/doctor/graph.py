@@ -36,6 +36,7 @@ class Graph:
                 self.consumers.setdefault(number, []).append((node, place))
         self.leading = self._leading()
         self._passing: dict[int, tuple[bool, ...]] = {}
+        self._by_kind: dict[tuple[Any, ...], tuple[bool, ...]] = {}
         self.unruly: dict[int, BaseException] = {}
 
     def _leading(self) -> set[int]:
@@ -85,13 +86,19 @@ class Graph:
         ]
         if not any(used):
             return nothing
+        alike = _alike(node, used)
+        if alike is not None and alike in self._by_kind:
+            return self._by_kind[alike]
         upstream = [tf.ones_like(t) if use else zeros_for(t) for t, use in zip(node.output_tensors, used, strict=True)]
         try:
             gradients = run_rule(node, upstream)
         except Exception as error:
             self.unruly[node.index] = error
             return nothing
-        return tuple(gradient is not None for gradient in gradients)[: len(node.inputs)]
+        answer = tuple(gradient is not None for gradient in gradients)[: len(node.inputs)]
+        if alike is not None:
+            self._by_kind[alike] = answer
+        return answer
 
     def reached(self, start: int, opened: Node | None = None) -> tuple[set[int], list[tuple[Node, int]]]:
         """How far a gradient could come from, and where it can't.
@@ -149,6 +156,14 @@ class Graph:
 def is_compiled(node: Node) -> bool:
     """Whether this is a whole compiled function (a concrete function, a saved model), run as one operation."""
     return "PartitionedCall" in node.op
+
+
+def _alike(node: Node, used: list[bool]) -> tuple[Any, ...] | None:
+    """What decides where TensorFlow's own rule passes gradients; None where the rule is somebody's own."""
+    if node.rule is not None or node.op.endswith("PyFunc") or node.op.startswith("PyFunc"):
+        return None
+    kinds = tuple((t.dtype, t.shape.rank) for t in node.input_tensors or ())
+    return node.op, tuple(used), kinds, repr(node.attrs)
 
 
 def zeros_for(tensor: Any) -> Any:

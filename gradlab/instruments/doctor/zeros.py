@@ -69,6 +69,8 @@ def zero(graph: Graph, flow: Flow, node: Node, number: int) -> Cut:
     factor = _own_zero(node) or _zero_factor(graph, node)
     if factor is not None:
         return _zero_factor_cut(graph, flow, node, factor)
+    if node.op in _PRODUCTS:
+        return Cut("zero-cancellation", node.op, line, "neither factor is zero: the terms of its sums cancel")
     if _chosen_other(node):
         return Cut(
             "zero-clip", node.op, line, "every value lies where the clip's limit (or the other branch) was chosen"
