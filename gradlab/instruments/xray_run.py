@@ -222,7 +222,7 @@ class _Exposure:
             except Exception:
                 # a rule raises somewhere: beyond it the gradients can be had
                 self.incomplete = True
-                at = dict(Flow(graph, call, self.numbers).at)
+                at = dict(Flow(graph, call, self.numbers, keep=True).at)
             else:
                 call.results = list(found[: len(self.sources)])
                 for variable in self.tape.watched_variables():

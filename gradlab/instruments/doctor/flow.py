@@ -50,7 +50,7 @@ class Flow:
     """The gradient of the target at every tensor between it and the sources.
 
     Gradients are reduced to their scales as they appear, so that not all are in memory at once; those whose values
-    are asked for later (at the targets, complex ones, ones next to 16 bits) are kept.
+    are asked for later (at the targets, complex ones, ones next to 16 bits; all, if `keep`) are kept.
 
     Attributes:
         at: the gradient at a tensor, or its scale, by the tensor's number.
@@ -58,8 +58,9 @@ class Flow:
         upstream: what an operation was sent, or the scales, by its index.
     """
 
-    def __init__(self, graph: Graph, call: GradientCall, sources: set[int]) -> None:
+    def __init__(self, graph: Graph, call: GradientCall, sources: set[int], keep: bool = False) -> None:
         self.graph = graph
+        self.keep = keep
         self.at: dict[int, Any] = {}
         self.into: dict[tuple[int, int], Scale] = {}
         self.upstream: dict[int, list[Any]] = {}
@@ -77,7 +78,7 @@ class Flow:
             if graph.recorded(node):
                 self._step(node, waiting)
         for number, parts in waiting.items():
-            self.at.setdefault(number, scale_of(_sum(parts)))
+            self.at.setdefault(number, _sum(parts) if keep else scale_of(_sum(parts)))
 
     def _step(self, node: Node, waiting: dict[int, list[Any]]) -> None:
         upstream: list[Any] = []
@@ -87,7 +88,7 @@ class Flow:
                 upstream.append(zeros_for(tensor))
             else:
                 upstream.append(_sum(parts))
-                kept = number in self.graph.targets or tensor.dtype.is_complex
+                kept = self.keep or number in self.graph.targets or tensor.dtype.is_complex
                 self.at[number] = upstream[-1] if kept else scale_of(upstream[-1])
         of_16_bits = any(t.dtype in _HALF for t in (*(node.input_tensors or ()), *(node.output_tensors or ())))
         self.upstream[node.index] = upstream if of_16_bits else [None if g is None else scale_of(g) for g in upstream]
