@@ -57,9 +57,9 @@ def _finding(result: Propagation) -> str:
     if np.isnan(gradient):
         return "Signal and gradient, layer by layer"
     if 0.8 < gradient < 1.25:
-        return f"The gradient keeps its scale: x {gradient:.2f} per layer on its way back"
+        return f"The gradient keeps its scale: x\u00a0{gradient:.2f} per layer on its way back"
     change = "shrinks" if gradient < 1 else "grows"
-    return f"The gradient {change}: x {plots.number(gradient, 2)} per layer on its way back"
+    return f"The gradient {change}: x\u00a0{plots.number(gradient, 2)} per layer on its way back"
 
 
 def _words(result: Propagation) -> str:
