@@ -12,7 +12,8 @@ def keep_in_tensorflow(predictions, targets):
     The loss is a fraction. Above stands the mean of the squared errors. Below stands the sum of three numbers: the
     variance of the predictions, the variance of the targets, and the square of (mean of the predictions minus mean of
     the targets). A variance is the mean of the squared distances from the mean. So the loss is 0 where both agree
-    everywhere and 1 where the predictions are the same for everybody (1 minus Lin's *concordance*, if you know it).
+    everywhere, and 1 where one has nothing to do with the other, as when the predictions, or the targets, are the same
+    for everybody (it is 1 minus Lin's *concordance*, if you know it).
 
     The predictions stand above and below, and the gradient has to come through all of these places. Nothing that is
     computed from the predictions may leave TensorFlow: no ``np.``, no ``float``, no ``.numpy()``.
@@ -25,8 +26,8 @@ def keep_in_tensorflow(predictions, targets):
     """
     error = tf.reduce_mean((predictions - targets) ** 2)
     shift = tf.reduce_mean(predictions) - tf.reduce_mean(targets)
-    spread = tf.math.reduce_variance(predictions) + tf.math.reduce_variance(targets)
-    return error / (spread + shift**2)
+    variances = tf.math.reduce_variance(predictions) + tf.math.reduce_variance(targets)
+    return error / (variances + shift**2)
 
 
 def probe(answer, rng):
@@ -129,6 +130,12 @@ def sum_above(predictions, targets):
     return _fraction(predictions, targets, above=tf.reduce_sum((predictions - targets) ** 2))
 
 
+def all_pairs(predictions, targets):
+    """Subtracts a row from a column: every prediction meets every target."""
+    table = tf.reshape(predictions, (-1, 1)) - np.reshape(targets, (1, -1))
+    return _fraction(predictions, targets, above=tf.reduce_mean(table**2))
+
+
 def the_concordance(predictions, targets):
     """Returns the agreement, which is best at 1."""
     return 1.0 - _fraction(predictions, targets)
@@ -188,6 +195,13 @@ exercise = Exercise(
             "sum-for-mean",
             sum_above,
             "Above stands the mean of the squared errors; you have their sum.",
+        ),
+        Misconception(
+            "all-pairs",
+            all_pairs,
+            "Your loss is 1 whatever the predictions are. A column of shape (n, 1) minus a row of shape (n,) is a "
+            "table of all pairs, and its mean square is just what stands below. Keep the shapes of both as they are, "
+            "or give both the same.",
         ),
         Misconception(
             "agreement-for-loss",

@@ -47,7 +47,10 @@ def probe(answer, rng):
             loss = answer(scores)
             number = _single_number(loss)
         slope = tape.gradient(number, scores)
-        return [loss, slope if slope is None or np.isfinite(slope).all() else "not finite"]
+        if slope is None:
+            return [loss, None]
+        slope = tf.convert_to_tensor(slope)
+        return [loss, slope + 0.0 if np.isfinite(slope).all() else "not finite"]  # never "-0"
 
     kinds = {
         "no negative score": all_positive,
@@ -96,6 +99,13 @@ def coarse_epsilon(scores):
 def clipped_shares(scores):
     """Raises the zeros to a hundredth, so that they contribute."""
     shares = tf.maximum(_shares(scores), 0.01)
+    return _mean_of_rows(-shares * tf.math.log(shares))
+
+
+def floor_under_the_scores(scores):
+    """Raises the negative scores to a millionth, which is much where the others are small."""
+    positive = tf.maximum(scores, 1e-6)
+    shares = positive / tf.reduce_sum(positive, axis=1, keepdims=True)
     return _mean_of_rows(-shares * tf.math.log(shares))
 
 
@@ -168,6 +178,13 @@ exercise = Exercise(
             clipped_shares,
             "You raise the shares of 0, and now they contribute. Only the logarithm must not see the 0; the factor in "
             "front of it may stay 0.",
+        ),
+        Misconception(
+            "floor-under-the-scores",
+            floor_under_the_scores,
+            "You put a floor of a millionth under the scores. Beside scores of 1 nobody sees it; beside scores of 0.01 "
+            "the raised ones get shares that count. A share is only small beside the others: guard the logarithm, and "
+            "leave the scores alone.",
         ),
         Misconception(
             "softmax",

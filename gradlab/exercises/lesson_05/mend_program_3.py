@@ -109,6 +109,31 @@ def copies_move(width, height, x, y, rate, steps):
     return mend_program_3(tf.Variable(width), tf.Variable(height), x, y, rate, steps)
 
 
+def width_rebound(width, height, x, y, rate, steps):
+    """Puts a tensor in the place of the width; from the second step on its gradient is zero."""
+    losses = []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((height * tf.exp(-((x / width) ** 2)) - y) ** 2)
+        in_width, in_height = tape.gradient(loss, [width, height], unconnected_gradients="zero")
+        width = width - rate * in_width
+        height.assign_sub(rate * in_height)
+        losses.append(float(loss))
+    return losses
+
+
+def both_rebound(width, height, x, y, rate, steps):
+    """Puts tensors in the place of both; from the second step on nothing moves."""
+    losses = []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((height * tf.exp(-((x / width) ** 2)) - y) ** 2)
+        in_width, in_height = tape.gradient(loss, [width, height], unconnected_gradients="zero")
+        width, height = width - rate * in_width, height - rate * in_height
+        losses.append(float(loss))
+    return losses
+
+
 def losses_after(width, height, x, y, rate, steps):
     """Measures the loss after the step."""
 
@@ -165,6 +190,18 @@ exercise = Exercise(
             copies_move,
             "The losses are right, but the variables that you were given stand where they stood. You move copies: use "
             "assign_sub on the variables themselves.",
+        ),
+        Misconception(
+            "width-rebound",
+            width_rebound,
+            "The bump is computed in the right place now. But width = width - ... puts a tensor under the name of the "
+            "variable: no tape watches that, so it moves once and never again. What changes a variable in place?",
+        ),
+        Misconception(
+            "both-rebound",
+            both_rebound,
+            "The bump is computed in the right place now. But an = puts tensors under the names of both variables: no "
+            "tape watches those, so they move once and never again. What changes a variable in place?",
         ),
         Misconception(
             "losses-after",

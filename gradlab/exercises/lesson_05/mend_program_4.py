@@ -67,6 +67,17 @@ def rebound(variables, x, y, rate, steps):
     return losses
 
 
+def name_rebound(variables, x, y, rate, steps):
+    """Binds the loop's own name to a tensor; nothing moves."""
+    losses = []
+    for _ in range(steps):
+        loss, gradients = _gradients(variables, x, y)
+        for variable, gradient in zip(variables, gradients, strict=True):
+            variable = variable - rate * gradient
+        losses.append(float(loss))
+    return losses
+
+
 def written_back_at_the_end(variables, x, y, rate, steps):
     """Puts tensors in the place of the variables, and writes the last ones back."""
     values, losses = list(variables), []
@@ -152,6 +163,12 @@ exercise = Exercise(
             "The variables that you were given never move, and after one step your losses stand still. Variable minus "
             "number is a tensor; no tape watches it, and unconnected_gradients says zero instead of None. What changes "
             "a variable in place?",
+        ),
+        Misconception(
+            "name-rebound",
+            name_rebound,
+            "Nothing moves, and every loss is the first. v = v - ... binds the name v to a new tensor; the variable "
+            "that it stood for stays as it is. What changes a variable in place?",
         ),
         Misconception(
             "written-back-at-the-end",

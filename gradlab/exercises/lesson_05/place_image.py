@@ -6,6 +6,8 @@ import tensorflow as tf
 from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
 
 NEEDS_VALUES = "it needs a number that a tf.function does not have yet"
+UNPACKS = "it unpacks a tensor, and inside a tf.function a tensor can't be looped over"
+NO_PADDING = "tf.pad stops: it can't add a negative number of rows or columns"
 
 
 def place_image(image, position, canvas_size):
@@ -26,9 +28,12 @@ def place_image(image, position, canvas_size):
     canvas_size: (height, width), two integers.
     Returns a float32 tensor of shape (height, width), through which a gradient reaches ``position`` and ``image``. It
     must also work inside a ``tf.function``: there ``position`` has no number yet, so no ``.numpy()``, ``float`` or
-    ``int`` of it, and no ``x, y = position``.
+    ``int`` of it. Nor ``x, y = position``: that is a loop over a tensor, which Python can't do there. ``position[0]``
+    and ``position[1]`` work everywhere.
 
-    Example: ``place_image([[8.0]], tf.constant([0.25, 1.0]), (2, 3))`` is ``[[0, 0, 0], [6, 2, 0]]``.
+    Examples: ``place_image([[8.0]], tf.constant([0.25, 1.0]), (2, 3))`` is ``[[0, 0, 0], [6, 2, 0]]``. At
+    ``[0.25, 0.5]`` four pixels share: in a canvas of ``(2, 2)`` that gives ``[[3, 1], [3, 1]]``, for the columns get
+    0.75 and 0.25 and the rows 0.5 and 0.5.
     """
     image = tf.convert_to_tensor(image, tf.float32)
 
@@ -65,24 +70,36 @@ def probe(answer, rng):
 
     canvas, in_position, in_image = placed(tf.constant(inside), tf.constant(image))
     again, in_variable, _ = placed(variable, tf.constant(image))
-    over = [placed(tf.constant(position), tf.constant(image))[:2] for position in (upper_left, lower_right)]
+    over = [_over_the_edge(placed, position, image) for position in (upper_left, lower_right)]
     return {
         "the canvas": [canvas, again],
         "slope in the position": [in_position, in_variable],
         "slope in the image": in_image,
-        "over the edges": [{"canvas": canvas, "slope": slope} for canvas, slope in over],
+        "over the edges": over,
         "a whole position": answer(image, tf.constant(whole), size),
         "inside a tf.function": _in_a_graph(answer, image, tf.constant(inside), size),
     }
+
+
+def _over_the_edge(placed, position, image):
+    """Canvas and slope where part of the image lies outside, or why there are none, in words."""
+    try:
+        canvas, slope, _ = placed(tf.constant(position), tf.constant(image))
+    except (ValueError, tf.errors.OpError) as error:
+        words = NO_PADDING if "Padding" in str(error) else f"{type(error).__name__}: {str(error)[:60]}"
+        return dict.fromkeys(("canvas", "slope"), words)
+    return {"canvas": canvas, "slope": slope}
 
 
 def _in_a_graph(answer, image, position, size):
     """The canvas that a tf.function makes of a tensor position, or why it can't, in words."""
     place = tf.function(lambda position: answer(image, position, size), autograph=False)
     try:
-        return place(position)
+        return place.get_concrete_function(tf.TensorSpec((2,)))(position)  # a call of `place` would warn of retracing
     except (AttributeError, TypeError, NotImplementedError) as error:
-        return error if "place_image" in str(error) else NEEDS_VALUES
+        if "place_image" in str(error):
+            return error
+        return UNPACKS if "terating over" in str(error) else NEEDS_VALUES
 
 
 def _tents(image, position, size, distance=lambda gap, length: gap):
@@ -124,6 +141,47 @@ def from_the_centre(image, position, canvas_size):
     """Puts the middle of the image at the position."""
     rows, columns = image.shape
     return _tents(image, position - tf.constant([columns // 2, rows // 2], tf.float32), canvas_size)
+
+
+def unpacked(image, position, canvas_size):
+    """Unpacks the position, which a graph can't."""
+    x, y = position
+    return _tents(image, tf.stack([x, y]), canvas_size)
+
+
+def negative_shares(image, position, canvas_size):
+    """Forgets that a share is never negative."""
+    rows, columns = image.shape
+    down = tf.range(canvas_size[0], dtype=tf.float32)[:, None] - tf.range(rows, dtype=tf.float32) - position[1]
+    across = tf.range(canvas_size[1], dtype=tf.float32)[:, None] - tf.range(columns, dtype=tf.float32) - position[0]
+    return (1.0 - tf.abs(down)) @ image @ tf.transpose(1.0 - tf.abs(across))
+
+
+def one_maximum(image, position, canvas_size):
+    """Puts one maximum around the product, where two negative factors make a positive share."""
+    rows, columns = image.shape
+    down = tf.range(canvas_size[0], dtype=tf.float32)[:, None] - tf.range(rows, dtype=tf.float32) - position[1]
+    across = tf.range(canvas_size[1], dtype=tf.float32)[:, None] - tf.range(columns, dtype=tf.float32) - position[0]
+    products = (1.0 - tf.abs(down))[:, None, :, None] * (1.0 - tf.abs(across))[None, :, None, :]
+    return tf.einsum("ijrc,rc->ij", tf.maximum(0.0, products), tf.convert_to_tensor(image))
+
+
+def cast_and_padded(image, position, canvas_size):
+    """Cuts the position to whole pixels and pads, as the program of the lesson does."""
+    x, y = tf.unstack(tf.cast(position, tf.int32))
+    rows, columns = image.shape
+    return tf.pad(image, [[y, canvas_size[0] - rows - y], [x, canvas_size[1] - columns - x]])
+
+
+def padded(image, position, canvas_size):
+    """Shares, and pads with numbers that may be negative."""
+    cast_and_padded(image, tf.floor(position), canvas_size)
+    return _tents(image, position, canvas_size)
+
+
+def all_in_numpy(image, position, canvas_size):
+    """Computes the right canvas from numbers alone."""
+    return _tents(tf.constant(np.asarray(image)), tf.constant(position.numpy()), canvas_size)
 
 
 def through_numpy(image, position, canvas_size):
@@ -217,6 +275,42 @@ exercise = Exercise(
             "You put the middle of the image at the position. Asked for is its upper left pixel.",
         ),
         Misconception(
+            "unpacked",
+            unpacked,
+            "x, y = position unpacks a tensor. Inside a tf.function that is a loop over something that has no numbers "
+            "yet, and Python can't do it. Take position[0] and position[1].",
+        ),
+        Misconception(
+            "negative-shares",
+            negative_shares,
+            "At distances above 1 your shares are negative, and far away they grow. There a place should get nothing.",
+        ),
+        Misconception(
+            "one-maximum",
+            one_maximum,
+            "You cut off the product at 0. Where both distances are above 1, two negative factors make a positive "
+            "share. Each factor by itself has to stop at 0.",
+        ),
+        Misconception(
+            "cast-and-padded",
+            cast_and_padded,
+            "Two things. A position that became an integer has no slope, so None comes back: share each pixel's value "
+            "between the places around it. And tf.pad can't take a picture over an edge; with a share for each place, "
+            "nothing needs to be padded.",
+        ),
+        Misconception(
+            "padded",
+            padded,
+            "Right while all of the image lies on the canvas. Over an edge tf.pad would have to add a negative number "
+            "of rows or columns. Shares computed for each place of the canvas need no padding.",
+        ),
+        Misconception(
+            "all-in-numpy",
+            all_in_numpy,
+            "The canvas is right, and no gradient reaches the position or the image: their numbers left TensorFlow on "
+            "the way (float, .numpy() and NumPy arrays do that). Build the canvas from the tensors themselves.",
+        ),
+        Misconception(
             "through-numpy",
             through_numpy,
             "The canvas is right, and no gradient reaches the position: its numbers left TensorFlow on the way. Use "
@@ -259,8 +353,8 @@ exercise = Exercise(
         Misconception(
             "frozen-image",
             frozen_image,
-            "The position has its gradient, and the image has none. Don't turn the image into an array: "
-            "tf.convert_to_tensor leaves a tensor as it is.",
+            "No gradient reaches the image: it became a plain array on the way. tf.convert_to_tensor leaves a tensor "
+            "as it is.",
         ),
     ],
     hints=[

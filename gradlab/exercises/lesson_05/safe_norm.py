@@ -40,7 +40,8 @@ def probe(answer, rng):
             length = answer(x)
             flat = tf.reshape(tf.cast(tf.convert_to_tensor(length), tf.float32), [-1])
             total = tf.reduce_sum(weights[: flat.shape[0]] * flat)
-        return length, tape.gradient(total, x)
+        slope = tape.gradient(total, x)
+        return length, None if slope is None else tf.convert_to_tensor(slope) + 0.0  # never "-0"
 
     lengths, slope = measured(healthy)
     lengths_beside_zeros, slope_beside_zeros = measured(with_zeros)
@@ -55,7 +56,8 @@ def probe(answer, rng):
 def _under_xla(measured, x):
     """Lengths and slope as XLA computes them, or why it can't, in words."""
     try:
-        lengths, slope = tf.function(measured, jit_compile=True, autograph=False)(x)
+        compiled = tf.function(measured, jit_compile=True, autograph=False)
+        lengths, slope = compiled.get_concrete_function(x)(x)  # a call of `compiled` would warn of retracing
     except (AttributeError, TypeError, ValueError, NotImplementedError, tf.errors.OpError) as error:
         return error if "safe_norm" in str(error) else dict.fromkeys(("lengths", "slope"), "not compiled by XLA")
     return {"lengths": lengths, "slope": slope}
@@ -75,6 +77,11 @@ def where_around_the_root(x):
 def coarse_epsilon(x):
     """Adds so much inside the root that short vectors get longer."""
     return tf.sqrt(tf.reduce_sum(x**2, axis=1) + 1e-4)
+
+
+def constant_too_large(x):
+    """Adds the constant that Keras adds, whose root is still seen."""
+    return tf.sqrt(tf.reduce_sum(x**2, axis=1) + 1e-7)
 
 
 def shifted_input(x):
@@ -136,6 +143,12 @@ exercise = Exercise(
             coarse_epsilon,
             "A constant inside the root does keep the slope finite. But yours is so large that a row of zeros has a "
             "length that can be seen: the root of the constant. How small must it be for 0.00001?",
+        ),
+        Misconception(
+            "constant-too-large",
+            constant_too_large,
+            "A constant inside the root is right, and 0.0000001 is too large: a row of zeros becomes as long as the "
+            "root of that, 0.0003. How small must it be for 0.00001?",
         ),
         Misconception(
             "shifted-input",

@@ -1,5 +1,6 @@
 """soft_choice: one of several images, chosen by scores that can be learned."""
 
+import numpy as np
 import tensorflow as tf
 
 from gradlab.exercises.exercise import Exercise, Misconception, Tolerance
@@ -38,7 +39,8 @@ def probe(answer, rng):
             image = answer(images, scores)
             flat = tf.reshape(tf.cast(tf.convert_to_tensor(image), tf.float32), [-1])
             total = tf.reduce_sum(weights[: len(flat)] * flat)
-        return image, *tape.gradient(total, [images, scores])
+        slopes = tape.gradient(total, [images, scores])
+        return image, *(None if slope is None else tf.convert_to_tensor(slope) + 0.0 for slope in slopes)  # never "-0"
 
     first, in_images, in_scores = chosen(three, scores)
     second, _, in_five = chosen(five, five_scores)
@@ -116,6 +118,21 @@ def softmax_through_numpy(images, scores):
     return _mix(tf.nn.softmax(scores.numpy()), images)
 
 
+def images_through_numpy(images, scores):
+    """Takes the images out of TensorFlow."""
+    return _mix(tf.nn.softmax(scores), np.array(images))
+
+
+def all_in_numpy(images, scores):
+    """Computes the blend from numbers alone."""
+    return np.tensordot(tf.nn.softmax(scores).numpy(), np.array(images), axes=1)
+
+
+def with_a_temperature(images, scores):
+    """Multiplies the scores by ten, so that the best one wins more clearly."""
+    return _mix(tf.nn.softmax(scores / 0.1), images)
+
+
 def hard_with_a_soft_slope(images, scores):
     """Shows the best image, and pretends in the gradient that it was the blend."""
     soft = _mix(tf.nn.softmax(scores), images)
@@ -186,6 +203,24 @@ exercise = Exercise(
             softmax_through_numpy,
             "The image is right, and the scores get None: their numbers left TensorFlow on the way. Use the tensor "
             "itself.",
+        ),
+        Misconception(
+            "images-through-numpy",
+            images_through_numpy,
+            "The image is right, and so is the slope in the scores, but nothing comes back to the images: they became "
+            "a NumPy array on the way. Use the tensor itself.",
+        ),
+        Misconception(
+            "all-in-numpy",
+            all_in_numpy,
+            "The image is right, and nothing comes back, to the scores or to the images: the product was computed with "
+            "NumPy. Multiply and add up in TensorFlow.",
+        ),
+        Misconception(
+            "temperature",
+            with_a_temperature,
+            "You divide the scores by a temperature of 0.1. That makes other shares and another blend; asked for is "
+            "the softmax of the scores as they are.",
         ),
         Misconception(
             "hard-image-soft-slope",

@@ -99,3 +99,22 @@ def without_the_targets(predictions, targets):
 )
 def test_other_wrong_losses_are_refused(answer):
     assert evaluate(load("keep_in_tensorflow"), answer).outcome == "wrong"
+
+
+def column_minus_row(predictions, targets):
+    error = tf.reduce_mean((tf.reshape(predictions, (-1, 1)) - tf.reshape(tf.constant(targets), -1)) ** 2)
+    shift = tf.reduce_mean(predictions) - np.mean(targets)
+    return error / (tf.math.reduce_variance(predictions) + np.var(targets) + shift**2)
+
+
+def row_for_the_targets(predictions, targets):
+    return (
+        column_minus_row(predictions, targets)
+        if predictions.shape.rank == 2
+        else keep_in_tensorflow(predictions, targets)
+    )
+
+
+@pytest.mark.parametrize("answer", [column_minus_row, row_for_the_targets])
+def test_a_table_of_all_pairs_is_named(answer):
+    assert evaluate(load("keep_in_tensorflow"), answer).misconceptions == ("all-pairs",)

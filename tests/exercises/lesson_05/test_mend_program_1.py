@@ -115,3 +115,12 @@ def test_a_guard_after_the_logarithm_is_called_late_however_it_is_written():
 
     for answer in (as_it_stands, nan_replaced, log_with_an_epsilon_outside, divide_no_nan_outside):
         assert evaluate(load("mend_program_1"), answer).misconceptions == ("guarded-afterwards",)
+
+
+def test_a_floor_under_the_scores_is_named():
+    def floored(scores):
+        positive = tf.maximum(scores, 1e-6)
+        shares = positive / tf.reduce_sum(positive, axis=1, keepdims=True)
+        return -tf.reduce_mean(tf.reduce_sum(shares * tf.math.log(shares), axis=1))
+
+    assert evaluate(load("mend_program_1"), floored).misconceptions == ("floor-under-the-scores",)

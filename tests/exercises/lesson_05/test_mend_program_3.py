@@ -131,3 +131,18 @@ def test_the_program_as_it_stands_is_told_what_is_computed_too_early():
         return losses
 
     assert evaluate(load("mend_program_3"), as_it_stands).misconceptions == ("computed-before",)
+
+
+def test_a_width_that_becomes_a_tensor_is_named():
+    def rebound(width, height, x, y, rate, steps):
+        losses = []
+        for _ in range(steps):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((height * tf.exp(-((x / width) ** 2)) - y) ** 2)
+            gradients = tape.gradient(loss, [width, height], unconnected_gradients="zero")
+            width = width - rate * gradients[0]
+            height.assign_sub(rate * gradients[1])
+            losses.append(float(loss))
+        return losses
+
+    assert evaluate(load("mend_program_3"), rebound).misconceptions == ("width-rebound",)

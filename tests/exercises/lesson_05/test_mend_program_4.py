@@ -142,3 +142,18 @@ def test_mends_that_do_not_mend_are_refused(answer):
 @pytest.mark.parametrize(("answer", "mistake"), [(new_variables_each_step, "copies-move"), (in_the_list, "rebound")])
 def test_other_ways_of_losing_the_variables_are_named(answer, mistake):
     assert evaluate(load("mend_program_4"), answer).misconceptions == (mistake,)
+
+
+def test_a_name_that_is_bound_anew_is_named():
+    def in_a_for_loop(variables, x, y, rate, steps):
+        losses = []
+        for _ in range(steps):
+            slope, offset = variables
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((tf.tanh(slope * x + offset) - y) ** 2)
+            for v, g in zip(variables, tape.gradient(loss, variables), strict=True):
+                v = v - rate * g
+            losses.append(float(loss))
+        return losses
+
+    assert evaluate(load("mend_program_4"), in_a_for_loop).misconceptions == ("name-rebound",)

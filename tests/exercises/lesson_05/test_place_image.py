@@ -181,3 +181,61 @@ def test_a_number_taken_from_the_position_costs_the_graph_alone():
     verdict = evaluate(load("place_image"), numpy_floor)
     assert [part for part, right in verdict.parts.items() if not right] == ["inside a tf.function"]
     assert verdict.misconceptions == ("whole-part-from-numpy",)
+
+
+def as_the_program_does(image, position, canvas_size):
+    whole = tf.cast(position, tf.int32)
+    x, y = tf.unstack(whole)
+    height, width = canvas_size
+    return tf.pad(image, [[y, height - image.shape[0] - y], [x, width - image.shape[1] - x]])
+
+
+def numpy_loops(image, position, canvas_size):
+    x, y = float(position[0]), float(position[1])
+    canvas = np.zeros(canvas_size, np.float32)
+    for i in range(canvas_size[0]):
+        for j in range(canvas_size[1]):
+            for r in range(image.shape[0]):
+                for c in range(image.shape[1]):
+                    down, across = abs(i - (r + y)), abs(j - (c + x))
+                    if down < 1 and across < 1:
+                        canvas[i, j] += (1 - down) * (1 - across) * float(image[r, c])
+    return canvas
+
+
+def without_a_maximum(image, position, canvas_size):
+    rows, columns = tf.range(canvas_size[0], dtype=tf.float32), tf.range(canvas_size[1], dtype=tf.float32)
+    down = 1 - tf.abs(rows[:, None] - (tf.range(image.shape[0], dtype=tf.float32) + position[1]))
+    across = 1 - tf.abs(columns[:, None] - (tf.range(image.shape[1], dtype=tf.float32) + position[0]))
+    return tf.einsum("ir,rc,jc->ij", down, tf.convert_to_tensor(image), across)
+
+
+def four_shares_and_pad(image, position, canvas_size):
+    whole = tf.floor(position)
+    (x, y), rest = tf.unstack(tf.cast(whole, tf.int32)), tf.unstack(position - whole)
+    canvas = 0.0
+    for down in (0, 1):
+        for right in (0, 1):
+            share = (rest[1] if down else 1 - rest[1]) * (rest[0] if right else 1 - rest[0])
+            above, before = y + down, x + right
+            below, after = canvas_size[0] - image.shape[0] - above, canvas_size[1] - image.shape[1] - before
+            canvas += share * tf.pad(image, [[above, below], [before, after]])
+    return canvas
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (as_the_program_does, "cast-and-padded"),
+        (numpy_loops, "all-in-numpy"),
+        (without_a_maximum, "negative-shares"),
+        (four_shares_and_pad, "padded"),
+        (unpacked, "unpacked"),
+    ],
+)
+def test_usual_attempts_are_named(answer, mistake):
+    assert evaluate(load("place_image"), answer).misconceptions == (mistake,)
+
+
+def test_the_four_way_split_of_the_docstring():
+    np.testing.assert_allclose(place_image([[8.0]], tf.constant([0.25, 0.5]), (2, 2)), [[3, 1], [3, 1]])

@@ -113,3 +113,13 @@ def through_numpy(x):
 )
 def test_other_wrong_lengths_are_refused(answer):
     assert evaluate(load("safe_norm"), answer).outcome == "wrong"
+
+
+def test_a_constant_that_is_too_large_is_named():
+    assert evaluate(load("safe_norm"), keras_epsilon).misconceptions == ("constant-too-large",)
+
+
+def test_no_warning_of_retracing(caplog):
+    for _ in range(6):
+        load("safe_norm").probe(safe_norm, np.random.default_rng(0))
+    assert "retracing" not in caplog.text

@@ -102,3 +102,15 @@ def kept_axis(images, scores):
 )
 def test_other_wrong_choices_are_refused(answer):
     assert evaluate(load("soft_choice"), answer).outcome == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda images, scores: tf.tensordot(tf.nn.softmax(scores), np.array(images), 1), "images-through-numpy"),
+        (lambda images, scores: np.tensordot(special.softmax(np.array(scores)), images, 1), "all-in-numpy"),
+        (lambda images, scores: soft_choice(images, scores / 0.1), "temperature"),
+    ],
+)
+def test_numpy_and_a_temperature_are_named(answer, mistake):
+    assert evaluate(load("soft_choice"), answer).misconceptions == (mistake,)
