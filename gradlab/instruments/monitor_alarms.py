@@ -139,7 +139,8 @@ def _stalled(history: History) -> Alarm | None:
     if len(rows) < 3:
         return None
     largest = np.nanmax(ratios[rows], axis=1)
-    alive = np.nanmax(history.norm[rows], axis=1) > 0
+    norms = history.norm[rows][:, kernels] if kernels else history.norm[rows]
+    alive = np.nanmax(np.nan_to_num(norms), axis=1) > 0
     place = _first_run((largest < STALLED) & alive, min(PATIENCE, len(rows)))
     if place is None:
         return None
