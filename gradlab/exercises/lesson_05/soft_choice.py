@@ -37,7 +37,10 @@ def probe(answer, rng):
         with tf.GradientTape() as tape:
             tape.watch([images, scores])
             image = answer(images, scores)
-            flat = tf.reshape(tf.cast(tf.convert_to_tensor(image), tf.float32), [-1])
+            canvas = tf.convert_to_tensor(image)
+            if not canvas.dtype.is_floating:
+                raise TypeError("it is not an image of floats")
+            flat = tf.reshape(tf.cast(canvas, tf.float32), [-1])
             total = tf.reduce_sum(weights[: len(flat)] * flat)
         slopes = tape.gradient(total, [images, scores])
         return image, *(None if slope is None else tf.convert_to_tensor(slope) + 0.0 for slope in slopes)  # never "-0"
