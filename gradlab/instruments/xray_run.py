@@ -187,13 +187,7 @@ class _Exposure:
     def _leading_inside(self, graph: Graph) -> set[int]:
         """What leads to the target of a tape inside, whose gradient leads on."""
         calls = self.recorder.gradient_results.items()
-        found = {
-            n
-            for result, call in calls
-            if result in graph.leading
-            for n in call.target_numbers
-            if n is not None
-        }
+        found = {n for result, call in calls if result in graph.leading for n in call.target_numbers if n is not None}
         for node in reversed(graph.nodes):
             if not found.isdisjoint(node.outputs):
                 found.update(node.inputs)

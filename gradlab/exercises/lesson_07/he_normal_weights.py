@@ -1,6 +1,7 @@
 """he_normal_weights: first weights that keep the size of a signal through ReLU layers."""
 
 import random
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -31,7 +32,9 @@ def probe(answer, rng):
         "more inputs than outputs": (int(rng.integers(700, 900)), int(rng.integers(150, 170))),
         "more outputs than inputs": (int(rng.integers(150, 170)), int(rng.integers(700, 900))),
     }
-    found = {"shapes": {}, "standard deviation": {}, "mean": {}, "bell shape": {}, "entries on their own": {}}
+    found: dict[str, Any] = {
+        part: {} for part in ("shapes", "standard deviation", "mean", "bell shape", "entries on their own")
+    }
     for case, (fan_in, fan_out) in shapes.items():
         _seed_all_others()
         weights = answer(fan_in, fan_out, rng)

@@ -61,7 +61,7 @@ def correlated_norms(gradients):
 
 def every_pair(gradients):
     """Compares each gradient with each other one."""
-    table = np.corrcoef(np.asarray(gradients, dtype=np.float64))
+    table = np.atleast_2d(np.corrcoef(np.asarray(gradients, dtype=np.float64)))
     return table[np.triu_indices(len(table), k=1)].mean()
 
 
