@@ -1,1 +1,0 @@
-"""The exercises of lesson 10, one a file, named for its answer."""
