@@ -1,0 +1,1 @@
+"""The exercises of lesson 10, one a file, named for its answer."""
