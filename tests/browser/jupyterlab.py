@@ -145,8 +145,15 @@ class Notebook:
         self.page.locator(".lm-Menu-item", has_text=re.compile(f"^{re.escape(entry)}")).first.click()
 
     def run_all(self) -> None:
-        """Run > Run All Cells, and wait for the end."""
-        self.menu("Run", "Run All Cells")
+        """Run > Run All Cells, again where a kernel that was still connecting let it pass, and wait for the end."""
+        prompts = self.panel.locator(".jp-Notebook .jp-CodeCell .jp-InputPrompt")
+        for _ in range(6):
+            self.menu("Run", "Run All Cells")
+            try:
+                expect(prompts.first).not_to_have_text("[ ]:", timeout=20_000)
+                break
+            except AssertionError:
+                continue
         self.await_end()
 
     def restart_and_run_all(self) -> None:

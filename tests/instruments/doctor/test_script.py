@@ -231,7 +231,9 @@ def test_threads_and_processes_of_a_script_run_and_only_the_first_process_report
         if __name__ == "__main__":
             for method in ("fork", "spawn"):
                 with multiprocessing.get_context(method).Pool(2) as pool:
-                    print(pool.map(square, [1, 2, 3]))
+                    print(pool.map(square, [1, 2, 3]), flush=True)
+                    pool.close()
+                    pool.join()  # a process with a pool's threads can't be forked safely
             child = os.fork()
             if child:
                 os.waitpid(child, 0)
@@ -247,7 +249,7 @@ def test_threads_and_processes_of_a_script_run_and_only_the_first_process_report
                 thread.start()
                 thread.join()
             else:
-                print("child")
+                print("child", flush=True)
         """,
     )
     done = doctor(path, before=["--json"])
