@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from gradlab.instruments.doctor import ground, visit
 from gradlab.instruments.doctor.finding import Finding
+from gradlab.instruments.doctor.sources import sources_of
 from gradlab.instruments.xray_lines import Block, Line, Weight, lines_of
 from gradlab.instruments.xray_run import expose
 
@@ -97,11 +98,11 @@ def xray(fn: Callable[[], Any], variables: Iterable[Any] | Any) -> XRay:
         RuntimeError: a doctor is at work.
         TypeError, ValueError: `fn` is not a function without arguments, or there are no variables.
     """
-    if visit._at_work:
+    if visit.at_work:
         raise RuntimeError("a doctor is at work here: call xray outside of `with doctor()` and diagnose")
     ground.require()
     _refuse(fn)
-    sources = _sources(variables)
+    sources = sources_of(variables, "xray")
     seen = expose(fn, sources, sys._getframe(1))
     return XRay(lines_of(seen.blocks, seen.runs, seen.findings), seen.variables, seen.findings, seen.faults, seen.error)
 
@@ -127,22 +128,3 @@ def _refuse(fn: Any) -> None:
         raise TypeError(
             f"xray calls the function without arguments ({error}): xray(lambda: {name}(...), variables)"
         ) from None
-
-
-def _sources(variables: Any) -> list[Any]:
-    flat = [] if variables is None else list(tf.nest.flatten(variables))
-    if not flat:
-        raise ValueError(
-            "xray needs the variables (or tensors) towards which the gradient should come: xray(fn, [w, b])"
-        )
-    for place, source in enumerate(flat):
-        if not (hasattr(source, "handle") or tf.is_tensor(source)):
-            raise TypeError(
-                f"variables[{place}] is a {type(source).__name__}; a gradient is taken with respect to a tf.Variable, "
-                "a Keras weight or a tensor that the function uses"
-            )
-        if not (hasattr(source, "handle") or ground.is_eager(source)):
-            raise TypeError(
-                f"variables[{place}] is a symbol of a graph, without a value; call xray outside of tf.function"
-            )
-    return flat

@@ -36,13 +36,13 @@ class Exposed:
 def expose(fn: Callable[[], Any], sources: list[Any], base: FrameType) -> Exposed:
     """Run the function once, watched, and ask for the gradients; everything is put back afterwards."""
     exposure = _Exposure(fn, sources, base)
-    visit._at_work.append(exposure.recorder)
+    visit.at_work.append(exposure.recorder)
     try:
         exposure.run()
         return exposure.develop()
     finally:
         exposure.put_back()
-        visit._at_work.remove(exposure.recorder)
+        visit.at_work.remove(exposure.recorder)
 
 
 class _Exposure:

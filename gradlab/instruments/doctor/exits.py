@@ -74,7 +74,7 @@ def no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, nu
         return Cut("second-order-vanishes", "gradient", innermost(inner.stack), note)
     way_out = _last_way_out(recorder, graph, call, number)
     if way_out is not None:
-        if way_out.cause == "left-tensorflow" and not recorder_sure(recorder, way_out):
+        if way_out.cause == "left-tensorflow" and not proved(way_out):
             way_out.also = ("unused-variable",)
         return way_out
     if not variable:
@@ -112,7 +112,7 @@ def no_way(recorder: Recorder, graph: Graph, call: GradientCall, source: Any, nu
     return Cut("unused-variable", "unused", innermost(call.stack), "nothing that ran reads it")
 
 
-def recorder_sure(recorder: Recorder, cut: Cut) -> bool:
+def proved(cut: Cut) -> bool:
     """Whether leaving TensorFlow was proved (by a rerun) and not only seen."""
     return bool(cut.details.get("proved"))
 

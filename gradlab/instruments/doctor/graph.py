@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from gradlab.instruments.doctor import ground
-from gradlab.instruments.doctor.records import GradientCall, Node, TapeRecord
+from gradlab.instruments.doctor.records import GradientCall, Node
 
 # Operations whose result depends on the shape of what they are given, not on its values.
 SHAPE_ONLY = {"Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike"}
@@ -185,8 +185,3 @@ def run_rule(node: Node, upstream: list[Any], inputs: Any = None, outputs: Any =
     outputs = node.output_tensors if outputs is None else outputs
     answer = ground.backward_of(node.op, node.attrs, inputs, outputs, upstream)
     return (answer + [None] * len(node.inputs))[: len(node.inputs)]
-
-
-def seen_by(tape: TapeRecord | None, node: Node) -> bool:
-    """Whether an operation ran while a tape was listening."""
-    return tape in node.tapes

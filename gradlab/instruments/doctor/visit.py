@@ -13,8 +13,9 @@ from gradlab.instruments.doctor.frames import user_stack
 from gradlab.instruments.doctor.recording import Recorder
 from gradlab.instruments.doctor.records import GradientCall, names_in
 from gradlab.instruments.doctor.rerun import compiled_results, moves
+from gradlab.instruments.doctor.sources import sources_of
 
-_at_work: list[Any] = []
+at_work: list[Any] = []
 
 
 class doctor:
@@ -40,7 +41,7 @@ class doctor:
         self._recorder: Recorder | None = None
 
     def __enter__(self) -> Visit:
-        if _at_work:
+        if at_work:
             raise RuntimeError(
                 "a doctor is already at work here: take the inner doctor() or diagnose() away; "
                 "the outer one sees all tapes inside"
@@ -49,7 +50,7 @@ class doctor:
         self._examiner = Examiner(self.visit, recorder)
         recorder.on_gradient = self._examiner.gradient
         recorder.start()
-        _at_work.append(recorder)
+        at_work.append(recorder)
         self._recorder = recorder
         return self.visit
 
@@ -60,7 +61,7 @@ class doctor:
         if recorder is None:
             return
         recorder.stop()
-        _at_work.remove(recorder)
+        at_work.remove(recorder)
         if error is not None:
             self._examiner.raised(error)
         self.visit.faults += recorder.faults
@@ -96,7 +97,7 @@ def diagnose(
         RuntimeError: a doctor is already at work.
         TypeError, ValueError: `fn` is not a function, there are no variables, or a model is not compiled.
     """
-    if _at_work:
+    if at_work:
         raise RuntimeError("a doctor is already at work here: call diagnose outside of `with doctor()`")
     ground.require()
     base = sys._getframe(1)
@@ -108,7 +109,7 @@ def diagnose(
             "diagnose needs a function without arguments that computes the loss, or a Keras model; "
             f"it got {type(fn).__name__}"
         )
-    sources = _sources(variables)
+    sources = sources_of(variables, "diagnose")
     plain = [s for s in sources if not hasattr(s, "handle") and (s.dtype.is_floating or s.dtype.is_complex)]
     diagnosis = Diagnosis()
     recorder = Recorder(base=base)
@@ -135,13 +136,13 @@ def diagnose(
             examiner.gradient(call)
 
     recorder.on_gradient = ours
-    _at_work.append(recorder)
+    at_work.append(recorder)
     try:
         recorder.start()
         _once(fn, sources, plain, examiner, recorder)
     finally:
         recorder.stop()
-        _at_work.remove(recorder)
+        at_work.remove(recorder)
         recorder.on_gradient = None
         diagnosis.faults += recorder.faults
         recorder.release()
@@ -180,30 +181,6 @@ def _once(fn: Callable[[], Any], sources: list[Any], plain: list[Any], examiner:
         tape.gradient(tensors if len(tensors) > 1 else tensors[0], sources)
     except Exception as error:
         examiner.raised(error)
-
-
-def _sources(variables: Any) -> list[Any]:
-    """The variables one by one.
-
-    Raises:
-        ValueError: there are none. TypeError: something in the list has no gradient to speak of.
-    """
-    flat = [] if variables is None else list(tf.nest.flatten(variables))
-    if not flat:
-        raise ValueError(
-            "diagnose needs the variables (or tensors) whose gradients are in question: diagnose(fn, [w, b])"
-        )
-    for place, source in enumerate(flat):
-        if not (hasattr(source, "handle") or tf.is_tensor(source)):
-            raise TypeError(
-                f"variables[{place}] is a {type(source).__name__}; a gradient is taken with respect to a tf.Variable, "
-                "a Keras weight or a tensor that the function uses"
-            )
-        if not (hasattr(source, "handle") or ground.is_eager(source)):
-            raise TypeError(
-                f"variables[{place}] is a symbol of a graph, without a value; call diagnose outside of tf.function"
-            )
-    return flat
 
 
 def _names(base: FrameType | None, sources: list[Any]) -> dict[int, str]:
